@@ -64,6 +64,7 @@ const (
 	ReasonUnreadable Reason = "unreadable"
 	ReasonNoProject  Reason = "no_project"
 	ReasonUpToDate   Reason = "up_to_date"
+	ReasonOutdated   Reason = "outdated"
 	ReasonActive     Reason = "active"
 	ReasonTooRecent  Reason = "too_recent"
 	ReasonTooOld     Reason = "too_old"
@@ -76,7 +77,7 @@ const (
 // Reasons lists every reason in order of precedence.
 var Reasons = []Reason{
 	ReasonSubagent, ReasonAutomation, ReasonOwnRun, ReasonForgotten, ReasonDisabled,
-	ReasonUnreadable, ReasonNoProject, ReasonUpToDate, ReasonActive, ReasonTooRecent,
+	ReasonUnreadable, ReasonNoProject, ReasonUpToDate, ReasonOutdated, ReasonActive, ReasonTooRecent,
 	ReasonTooOld, ReasonBackoff, ReasonDead, ReasonOverCap, ReasonEligible,
 }
 
@@ -90,6 +91,7 @@ var Meanings = map[Reason]string{
 	ReasonUnreadable: "it cannot be read",
 	ReasonNoProject:  "its directory is unknown, temporary or your home directory: no project",
 	ReasonUpToDate:   "it was extracted and has not changed since",
+	ReasonOutdated:   "an earlier version of the built-in model, or a weaker model, read it; the next run reads it again",
 	ReasonActive:     "it changed within memories.activeRolloutMinutes, or called memoir",
 	ReasonTooRecent:  "it changed within memories.minRolloutIdleHours",
 	ReasonTooOld:     "it is older than memories.maxRolloutAgeDays",

@@ -197,11 +197,14 @@ type Extraction struct {
 	StartedAt      time.Time // of the session
 	EndedAt        time.Time // of the session
 	RecalledAt     time.Time // of a note, as in Entry.AccessedAt
-	ContentHash    string    // of its items
+	ContentHash    string    // of its items, then @ and what read them; earlier programs stored no reader
 	FilterVersion  int       // of the filter that selected the items
 	Model          string    // provider/model, or "builtin"
 	Seq            int64     // the project's change sequence when it was stored
 }
+
+// Content is a ContentHash without what read the items.
+func Content(hash string) string { return strings.SplitN(hash, "@", 2)[0] }
 
 // Empty reports whether nothing was worth keeping.
 func (e Extraction) Empty() bool {

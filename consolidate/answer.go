@@ -19,8 +19,7 @@ import (
 // answerSchema is the JSON Schema of an answer. Every field is required, since strict servers demand it; a
 // skill's description may be empty.
 var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
-	`"required":["memory_md","memory_summary","skills"],"properties":{` +
-	`"memory_md":{"type":"string"},"memory_summary":{"type":"string"},` +
+	`"required":["memory_md","skills"],"properties":{"memory_md":{"type":"string"},` +
 	`"skills":{"type":"array","items":{"type":"object","additionalProperties":false,` +
 	`"required":["name","description","content","scripts","templates","examples"],"properties":{` +
 	`"name":{"type":"string"},"description":{"type":"string"},"content":{"type":"string"},` +
@@ -30,9 +29,8 @@ const filesSchema = `{"type":"array","items":{"type":"object","additionalPropert
 	`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`
 
 type answer struct {
-	Memory  string           `json:"memory_md"`
-	Summary string           `json:"memory_summary"`
-	Skills  *[]answeredSkill `json:"skills"` // nil: unchanged
+	Memory string           `json:"memory_md"`
+	Skills *[]answeredSkill `json:"skills"` // nil: unchanged
 }
 
 type answeredSkill struct {
@@ -41,7 +39,7 @@ type answeredSkill struct {
 }
 
 func parseAnswer(text string) (a answer, faults []string) {
-	fields, err := model.Object(text, []string{"memory_md", "memory_summary", "skills"})
+	fields, err := model.Object(text, []string{"memory_md", "skills"})
 	if err != nil {
 		return a, []string{"it is not one JSON object: " + err.Error()}
 	}
@@ -64,33 +62,36 @@ func parseAnswer(text string) (a answer, faults []string) {
 	if err != nil {
 		return a, []string{"it does not have the form that was asked for: " + err.Error()}
 	}
-	for name, text := range map[string]*string{"memory_md": &a.Memory, "memory_summary": &a.Summary} {
-		*text = strings.ReplaceAll(*text, "\r\n", "\n")
-		switch {
-		case strings.TrimSpace(*text) == "":
-			faults = append(faults, "the field "+name+" is missing or empty")
-		case len(fences.FindAllString(*text, -1))%2 != 0:
-			faults = append(faults, name+" opens a code fence and does not close it")
-		}
+	a.Memory = strings.ReplaceAll(a.Memory, "\r\n", "\n")
+	switch {
+	case strings.TrimSpace(a.Memory) == "":
+		faults = append(faults, "the field memory_md is missing or empty")
+	case len(fences.FindAllString(a.Memory, -1))%2 != 0:
+		faults = append(faults, "memory_md opens a code fence and does not close it")
 	}
 	return a, faults
 }
 
-// layOut converts a page of an answer to the program's form: each line neutralised and without repetition. In
-// MEMORY.md (cites is set) it drops lines that neither cite a session nor are a person's, and returns the lists
-// of sessions of the others. It drops lines that the sessions that they cite do not support; lines of other files need
-// the given support.
-func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
+// layOut converts MEMORY.md of an answer to the program's form: each line neutralised and without repetition. It drops
+// lines that neither cite a session nor are a person's, and those that the sessions that they cite do not support. It
+// returns the lists of sessions of the others. The citation of a heading is that of the lines below it that have none.
+func (r *renewal) layOut(p *page) map[string][]string {
 	lists := map[string][]string{}
 	seen := map[string]bool{}
-	if cites && slices.ContainsFunc(p.sections[0].lines, isEntry) { // list entries before any heading
+	if slices.ContainsFunc(p.sections[0].lines, isEntry) { // list entries before any heading
 		p.sections = slices.Insert(p.sections, 1, &section{heading: headKnown, lines: p.sections[0].lines})
 	}
+	shared := ""
 	for _, s := range p.sections[1:] {
+		cites := lastBracket.FindString(r.recite(s.heading))
+		if level(s.heading) == 2 || cites != "" {
+			shared = cites
+		}
 		s.heading = r.headingOf(s.heading)
 		var out []string
 		fenced := false
 		for _, text := range joined(s.lines) {
+			text = r.under(shared, text)
 			have, kept := r.lines[asShown(text)]
 			fenced = fenced != fence(text)
 			switch code := withoutBracket(text); {
@@ -107,15 +108,12 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 			if withoutMark(Uncited(text)) == "" || seen[Uncited(text)] && !own {
 				continue
 			}
-			if cites && !own {
+			if !own {
 				entries := r.backed(text)
 				if !r.counts(entries, s.heading, text, kept) {
 					continue
 				}
 				text = cited(withoutBracket(text), entries, lists)
-			} else if !own && !by.backs(s.heading, text, kept) {
-				r.unsupported++
-				continue
 			}
 			seen[Uncited(text)] = true
 			out = append(out, text)
@@ -123,6 +121,15 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 		s.lines = out
 	}
 	return lists
+}
+
+// under adds the citation of its heading to a line of an answer that has none, unless a person wrote it.
+func (r *renewal) under(shared, text string) string {
+	plain := strings.TrimSpace(text)
+	if plain == "" || isHeading(plain) || r.hand[plain] || len(r.inputsOf(r.recite(text), nil)) > 0 {
+		return text
+	}
+	return strings.TrimRight(text, " ") + shared
 }
 
 // counts counts a line of MEMORY.md, and reports whether its sessions back it.
@@ -144,7 +151,7 @@ func (r *renewal) headingOf(heading string) string {
 	if have, ok := r.lines[asShown(heading)]; ok {
 		return have
 	}
-	words := cut(bare(strings.Trim(heading, "# ")), 80)
+	words := cut(bare(withoutBracket(strings.Trim(r.recite(heading), "# "))), 80)
 	if words == "" || !(support{}).quotes(html.UnescapeString(words)) { // it cites nothing
 		return headKnown
 	}

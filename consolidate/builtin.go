@@ -36,7 +36,7 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 		return memoir.Consolidation{}, memoir.Usage{}, err
 	}
 	name, edits := projectName(in.Project), LiveHandEdits(in.HandEdits, in)
-	bytes, summary := in.budgets()
+	bytes, summary := in.budgets(memoryBudget)
 	// Before the summary, so that the summary has no line that a person removed.
 	most, tokens := in.limits()
 	out := memoryOf(name, sessions, learn(sessions), bytes, most)

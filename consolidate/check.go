@@ -85,51 +85,39 @@ func (r register) faults(name, text string, byHand map[string]bool) (faults []st
 
 // Tolerances for answers.
 const (
-	leastLines = 6    // lines of a summary below which it may lose any number of them
-	readable   = 8    // multiple of the larger limit above which an answer is not read: it would take too much memory
-	tolerated  = 1.25 // multiple of a limit that the program cuts itself, since models cannot count
+	readable  = 8    // multiple of the limit above which an answer is not read: it would take too much memory
+	tolerated = 1.25 // multiple of the limit that the program cuts itself, since models cannot count
 )
 
 // read makes a memory from an answer, or returns the rules that the answer breaks: its form and size, existing
 // citations, no frames or control characters, legal skills, and most of the memory still there.
 func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
-	bytes, tokens := r.in.limits()
-	most := readable*max(bytes, 4*tokens) + editBytes(r.edits, "")
-	if len(faults) == 0 && len(a.Memory)+len(a.Summary) > most {
-		faults = []string{fmt.Sprintf("memory_md may have %d bytes, memory_summary %d tokens of 4 characters", bytes, tokens)}
+	bytes, _ := r.in.limits()
+	tooLong := fmt.Sprintf("memory_md may have %d bytes", bytes)
+	if len(faults) == 0 && len(a.Memory) > readable*bytes+editBytes(r.edits, "") {
+		faults = []string{tooLong}
 	}
 	if len(faults) > 0 {
 		slices.Sort(faults)
 		return memoir.Consolidation{}, faults
 	}
 	faults = r.register.faults("memory_md", a.Memory, r.hand)
-	faults = append(faults, r.register.faults("memory_summary", a.Summary, r.hand)...)
 	r.kept, r.uncited, r.unsupported = 0, 0, 0
-	memory, summary := readPage(a.Memory), readPage(a.Summary)
-	lists := r.layOut(memory, true, support{})
-	cited := r.cites(memory.String(), lists)
-	by := r.supportOf(cited)
-	by.addText(memory.String()) // with what it kept of sessions that were not selected
-	r.layOut(summary, false, by)
-	skills, wrong := r.skillsOf(a, cited)
+	memory := readPage(a.Memory)
+	lists := r.layOut(memory)
+	skills, wrong := r.skillsOf(a, r.cites(memory.String(), lists))
 	faults = append(faults, wrong...)
-	before := readPage(r.present.MemorySummary).lines()
 	for _, rule := range []struct {
 		broken bool
 		fault  string
 	}{
-		{float64(len(memory.String())) > tolerated*float64(bytes), fmt.Sprintf("memory_md may have %d bytes", bytes)},
-		{float64(memoir.Tokens(summary.String())) > tolerated*float64(tokens),
-			fmt.Sprintf("memory_summary may have %d tokens of 4 characters", tokens)},
+		{float64(len(memory.String())) > tolerated*float64(bytes), tooLong},
 		{r.uncited > r.kept, fmt.Sprintf("%d lines of memory_md cite no session, and %d do: "+
 			"each must end with the sessions that support it", r.uncited, r.kept)},
 		{r.kept == 0, "memory_md has no line that cites a session"},
-		{summary.lines() == 0, "memory_summary has no line below a heading"},
 		{r.wiped(memory, folded), "most lines of the present memory_md are gone, though no session behind them " +
 			"was withdrawn or changed: keep them"},
-		{3*summary.lines() < before && before >= leastLines,
-			"memory_summary lost most of its lines: it is a briefing on all of memory_md"},
 	} {
 		if rule.broken {
 			faults = append(faults, rule.fault)
@@ -138,7 +126,7 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 	if len(faults) > 0 {
 		return memoir.Consolidation{}, faults
 	}
-	out := r.finish(memory, summary, skills, lists)
+	out := r.finish(memory, skills, lists)
 	if err := Verify(out, r.in); err != nil {
 		return out, []string{err.Error()}
 	}
@@ -173,7 +161,7 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 			}
 		}
 	}
-	budget, _ := r.in.budgets()
+	budget, _ := r.in.budgets(modelBudget)
 	share := float64(budget) / float64(max(budget, len(r.present.MemoryMD)))
 	return all > 1 && (all-kept > 2 || kept == 0) && float64(kept) < share*float64(all)/2
 }

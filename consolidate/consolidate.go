@@ -47,7 +47,8 @@ const (
 
 // Budgets, which apply even if the limits allow more.
 const (
-	memoryBudget  = 16 << 10 // bytes of MEMORY.md
+	memoryBudget  = 16 << 10 // bytes of MEMORY.md of the built-in model
+	modelBudget   = 24 << 10 // the same of a language model
 	summaryBudget = 6000     // bytes of memory_summary.md
 )
 
@@ -64,9 +65,9 @@ func (in Input) limits() (bytes, tokens int) {
 }
 
 // budgets returns the intended sizes within the limits, both in bytes.
-func (in Input) budgets() (memory, summary int) {
+func (in Input) budgets(most int) (memory, summary int) {
 	bytes, tokens := in.limits()
-	return min(bytes, memoryBudget), min(4*tokens, summaryBudget)
+	return min(bytes, most), min(4*tokens, summaryBudget)
 }
 
 // without leaves out the extractions of withdrawn sessions, in case a caller passed them.

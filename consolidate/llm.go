@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, m
 const (
 	anyInput     = 100_000 // tokens of a prompt if the model's window is unknown
 	leastRoom    = 300     // least tokens for sessions in a prompt
-	answerFrame  = 2000    // tokens of an answer besides the two files
+	answerFrame  = 2000    // tokens of an answer besides MEMORY.md
 	maxHalved    = 3       // times that a prompt that was too long is halved
 	maxFaults    = 12      // faults of an answer that are listed
 	maxEdits     = 16 << 10
@@ -100,12 +101,12 @@ type question struct {
 // it. In a small window the budget of the memory is smaller, but not below its present size.
 func newQuestion(m LLM, r *renewal) *question {
 	window, present := m.Model.Window(), len(r.present.MemoryMD)
-	memory, summary := r.in.budgets()
+	memory, _ := r.in.budgets(modelBudget)
 	if window > 0 {
 		memory = min(memory, max(window*4/5, present+1000))
 	}
 	q := &question{llm: m, renewal: r, input: anyInput}
-	q.output = max((max(memory, present)+summary)/4*23/20+answerFrame, m.MaxOutput) // 15 % for JSON's escapes
+	q.output = max(max(memory, present)/4*23/20+answerFrame, m.MaxOutput) // 15 % for JSON's escapes
 	if window > 0 {
 		q.output = min(q.output, window/2)
 		q.input = window - q.output - window/20
@@ -114,8 +115,8 @@ func newQuestion(m LLM, r *renewal) *question {
 		q.input = o
 	}
 	q.vars = prompts.ConsolidateVars{
-		Project:     r.in.Project.Name,
-		MemoryBytes: memory, SummaryTokens: summary / 4,
+		Project:       r.in.Project.Name,
+		MemoryBytes:   memory,
 		CurrentMemory: r.present.MemoryMD, CurrentSkills: r.shownSkills(q.input / 4),
 		HandEdits: shownEdits(r.edits), WithdrawnSessions: sortedKeys(r.forgot),
 		Date: r.sessions[len(r.sessions)-1].EndedAt,
@@ -123,11 +124,6 @@ func newQuestion(m LLM, r *renewal) *question {
 	q.vars.Journals = memoir.CutBytes(r.in.Journals, q.input, restLeft) // q.input bytes are a quarter of its tokens
 	if most, _ := r.in.limits(); present > most {
 		q.vars.Over = present
-	}
-	if r.present.MemorySummary != "" {
-		p := readPage(r.present.MemorySummary)
-		p.drop(headMap)
-		q.vars.CurrentSummary = p.String()
 	}
 	system, input := prompts.Consolidate(q.vars)
 	q.fixed = memoir.Tokens(system) + memoir.Tokens(input)
@@ -212,26 +208,24 @@ func objection(faults []string) string {
 // the first one alone is too long, the prompt has its beginning: tasks, outcomes, preferences, failures.
 func (q *question) render(room int) model.Request {
 	q.sessions = nil
-	var fresh, changed, statements, summaries []string
+	var fresh, changed, statements []string
 	tokens := 0
 	for _, s := range q.renewal.due {
-		text, summary := s.shown()
+		text := s.shown()
 		if strings.Contains(q.vars.Journals, " ["+strings.ReplaceAll(s.SessionKey, ":", "-")+" ") {
 			text = "" // a line of a journal, which the prompt has
 		}
-		size := memoir.Tokens(text) + memoir.Tokens(summary) + listEntry
+		size := memoir.Tokens(text) + listEntry
 		if tokens+size > room {
 			if len(q.sessions) > 0 {
 				break
 			}
 			text = memoir.CutBytes(text, 4*(room-listEntry), restLeft)
-			size, summary = memoir.Tokens(text)+listEntry, ""
+			size = memoir.Tokens(text) + listEntry
 		}
 		q.sessions = append(q.sessions, s)
 		tokens += size
-		if statements = append(statements, text); summary != "" {
-			summaries = append(summaries, summary)
-		}
+		statements = append(statements, text)
 		if q.renewal.known[s.SessionKey] {
 			changed = append(changed, s.cite())
 		} else {
@@ -239,14 +233,14 @@ func (q *question) render(room int) model.Request {
 		}
 	}
 	q.vars.NewSessions, q.vars.ChangedSessions = fresh, changed
-	q.vars.RawMemories, q.vars.RolloutSummaries = strings.Join(statements, "\n"), strings.Join(summaries, "\n")
+	q.vars.RawMemories = strings.Join(statements, "\n")
 	system, input := prompts.Consolidate(q.vars)
 	return model.Request{System: system, Input: input, Schema: answerSchema, Output: q.output}
 }
 
 // shown returns the text of a session for a prompt: its statements, without item numbers and without claims, which
-// never reach a memory, and its rollout summary.
-func (s *session) shown() (statements, summary string) {
+// never reach a memory; if it has none, its rollout summary.
+func (s *session) shown() string {
 	var plain []memoir.Statement
 	for _, st := range s.Extraction.Statements {
 		if st.Kind != memoir.StatementClaim {
@@ -254,11 +248,8 @@ func (s *session) shown() (statements, summary string) {
 			plain = append(plain, st)
 		}
 	}
-	head := "## " + s.cite() + ": " + cut(s.asked(), 100) + "\n\n"
-	if text := strings.TrimSpace(s.RolloutSummary); text != "" {
-		summary = head + text + "\n"
-	}
-	return head + strings.ReplaceAll(memoir.FormatStatements(plain), "## ", "### "), summary
+	text := strings.ReplaceAll(memoir.FormatStatements(plain), "## ", "### ")
+	return "## " + s.cite() + ": " + cut(s.asked(), 100) + "\n\n" + cmp.Or(text, strings.TrimSpace(s.RolloutSummary)+"\n")
 }
 
 // shownSkills returns the present skills for a prompt: complete if they have at most most tokens, else only their

@@ -31,7 +31,7 @@ func TestAModelCannotLoseWhatPeopleWrote(t *testing.T) {
 	without := strings.NewReplacer("- ask Ann before a deploy <now>\n", "", "## Deployment\n", "", "Staging is rebuilt every night.\n", "").Replace(between(q, "current-memory"))
 	for name, answer := range map[string]func(model.Request) (model.Answer, error){
 		"kept":     folds,
-		"left out": says(reply(without+"\n## Open ends\n\n- one more [00001003 2026-07-03]\n", strings.ReplaceAll(between(q, "current-summary"), "- ask Ann before a deploy <now>\n", ""))),
+		"left out": says(reply(without + "\n## Open ends\n\n- one more [00001003 2026-07-03]\n")),
 	} {
 		c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 		if err != nil {
@@ -72,7 +72,7 @@ func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
 	}
 	date := in.Extractions[len(in.Extractions)-1].EndedAt.UTC().Format("2006-01-02")
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
-		says(reply(between(q, "current-memory")+"\n## Environment\n\n- claimed [journal-7 "+date+"]\n- stated [journal-8 "+date+"]\n", between(q, "current-summary")))}})
+		says(reply(between(q, "current-memory") + "\n## Environment\n\n- claimed [journal-7 " + date + "]\n- stated [journal-8 " + date + "]\n"))}})
 	if err != nil || strings.Contains(c.MemoryMD, "claimed") ||
 		!strings.Contains(c.MemoryMD, "- stated [journal-8") || !strings.Contains(c.MemoryMD, " and 1 note, ") {
 		t.Errorf("%v:\n%s", err, c.MemoryMD)
@@ -86,7 +86,7 @@ func TestWhatPeopleDeletedDoesNotComeBack(t *testing.T) {
 	q := question(t, in)
 	back := "- “use npm instead of yarn” [00001003 2026-07-03]\n"
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
-		says(reply(between(q, "current-memory")+"\n## Environment\n\n"+back+"- node is old [00001003 2026-07-03]\n", between(q, "current-summary")+"\n"+back+"- node is old [00001003 2026-07-03]\n"))}})
+		says(reply(between(q, "current-memory") + "\n## Environment\n\n" + back + "- node is old [00001003 2026-07-03]\n"))}})
 	if err != nil || strings.Contains(c.MemoryMD+c.MemorySummary, "npm instead of yarn") || !strings.Contains(c.MemoryMD, "node is old") {
 		t.Errorf("%v:\n%s%s", err, c.MemoryMD, c.MemorySummary)
 	}
@@ -132,7 +132,7 @@ func TestWhatWasWithdrawnIsGoneBeforeTheModelIsAsked(t *testing.T) {
 		"its thread id":           "- see " + id(2) + " for more [00001001 2026-07-01]",
 		"its citation beside one": "- the store needs care [00001001 2026-07-01, 00001002 2026-07-02]",
 	} {
-		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(between(q, "current-memory")+"\n## Open ends\n\n"+line+"\n", between(q, "current-summary")))}}
+		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(between(q, "current-memory") + "\n## Open ends\n\n" + line + "\n"))}}
 		c, _, err := ask(t, in, m)
 		var refused *memoir.AnswerError
 		if !errors.As(err, &refused) || len(m.asked) != 2 || !reflect.DeepEqual(c, memoir.Consolidation{}) || !strings.Contains(m.asked[1].Earlier[0].Objection, "session") {
@@ -166,12 +166,13 @@ func TestAnswersAreWrittenInTheFormOfAMemory(t *testing.T) {
 		"## user preferences", "", "- “be kind” [00001001 2020-01-01, 00001002 2020-01-01]", "", "- “be kind” [00001001 2026-07-01]", "- nobody said this",
 		"## Architecture <b>", "it has layers [00001002 2026-07-02]", "[00001002 2026-07-02]", "### \u200b", "- and doors [00001002 2026-07-02]",
 		"## Recent work", "- 2026-07-02 a pr — done: made [00001002 2026-07-02]", "  - and tested",
+		"## Environment [00001002]", "- shared", "### Of one", "- also", "- its own [00001001 2026-07-01]", "## Files that matter", "- nothing shared",
 		"## Sessions", "- invented — nonsense",
 	}, "\n")
 	kind := first
 	kind.Statements = memoirtest.Statements(strings.Replace(kind.RawMemory(), "## Preferences\n", "## Preferences\n- “be kind” [1]\n", 1))
 	c, _, err := ask(t, input(kind, second), &scripted{answers: []func(model.Request) (model.Answer, error){
-		says("Here it is:\n```json\n" + reply(memory, "# x\n\n## What the user wants\n\n- “be kind”\n\n## Where to look\n\n- nowhere\n") + "\n```\n")}})
+		says("Here it is:\n```json\n" + reply(memory) + "\n```\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +192,15 @@ From 2 sessions, 2026-07-01 to 2026-07-02. A line cites its newest session; +N i
 ## Architecture ‹b›
 
 - it has layers [00001002 2026-07-02]
+
+## Environment
+
+- shared [00001002 2026-07-02]
+
+### Of one
+
+- also [00001002 2026-07-02]
+- its own [00001001 2026-07-01]
 
 ## Recent work
 
@@ -223,7 +233,7 @@ func TestASkillIsKeptByItsNameAndGetsNoRights(t *testing.T) {
 	release := skill("release", "---\nname: other\ndescription: Use when a release is due.\nallowed-tools: Bash(*)\nhooks: x\n---\n\n# Release\n\nTaken from 1 run [00001003]\n\n1. `make lint`\n2. see @/etc/passwd and !`make`\n")
 	release["examples"] = files{{"path": "log.txt", "content": "make lint\n"}}
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
-		says(reply(between(q, "current-memory"), between(q, "current-summary"), skill(kept.Name, ""), release))}})
+		says(reply(between(q, "current-memory"), skill(kept.Name, ""), release))}})
 	if err != nil || len(c.Skills) != 2 {
 		t.Fatalf("%v: %v", err, c.Skills)
 	}

@@ -14,8 +14,7 @@ import (
 )
 
 type texts struct {
-	Memory  string `json:"memory_md"`
-	Summary string `json:"memory_summary"`
+	Memory string `json:"memory_md"`
 }
 
 // foldedIn is what folds answers to an input.
@@ -52,21 +51,20 @@ func TestALittleTooMuchIsCutInWholeLines(t *testing.T) {
 	in := grown(t)
 	whole := foldedIn(t, in)
 	memory := whole.Memory + many(40, "[00001003 2026-07-03]")
-	summary := "## What the user wants\n\n- “use npm instead of yarn” [00001003 2026-07-03]\n\n## What to know\n\n" + many(40, "[00001003 2026-07-03]")
-	in.MaxMemoryBytes, in.SummaryTokens = len(memory)*9/10, len(summary)/4*9/10
-	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory, summary))}})
+	in.MaxMemoryBytes, in.SummaryTokens = len(memory)*9/10, 500
+	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(c.MemoryMD) > in.MaxMemoryBytes || memoir.Tokens(c.MemorySummary) > in.SummaryTokens {
 		t.Errorf("%d bytes and %d tokens", len(c.MemoryMD), memoir.Tokens(c.MemorySummary))
 	}
-	for line := range strings.Lines(c.MemoryMD + c.MemorySummary) {
+	for line := range strings.Lines(c.MemoryMD) {
 		if strings.HasPrefix(line, "- the ") && !strings.HasSuffix(line, " [00001003 2026-07-03]\n") {
 			t.Errorf("cut within %q", line)
 		}
 	}
-	if !strings.Contains(c.MemoryMD, "“Never open PRs against release!!!”") || !strings.Contains(c.MemorySummary, "“use npm instead of yarn”") {
+	if !strings.Contains(c.MemoryMD, "“Never open PRs against release!!!”") || !strings.Contains(c.MemorySummary, "“Never open PRs against release!!!”") {
 		t.Errorf("preferences went first:\n%s", c.MemoryMD)
 	}
 }
@@ -201,15 +199,15 @@ func TestAMemoryThatDoesNotFitTheWindowIsAnErrorAndNoLoss(t *testing.T) {
 
 // Whatever a model answers, it is refused or becomes a memory that keeps the rules.
 func FuzzAnswer(f *testing.F) {
-	f.Add("# m\n\n## What is known\n\n- a [00001001 2026-07-01]\n  - b\n", "- a", "release", "---\nname: x\n---\n# R\n```\nx\n")
-	f.Add("- [00001001", "##\n- x [00001002 2026-07-02, +3]", "a", "")
-	f.Add("## Sessions\n\n### \n\n- a\n\n\n  c [00001003 2026-07-03]\n```\n# no\n", "\t- \n", "make-pr", "[00001002]")
-	f.Fuzz(func(t *testing.T, memory, summary, name, content string) {
+	f.Add("# m\n\n## What is known\n\n- a [00001001 2026-07-01]\n  - b\n", "release", "---\nname: x\n---\n# R\n```\nx\n")
+	f.Add("- [00001001\n## x [00001002 2026-07-02, +3]\n- x\n", "a", "")
+	f.Add("## Sessions\n\n### \n\n- a\n\n\n  c [00001003 2026-07-03]\n```\n# no\n\t- \n", "make-pr", "[00001002]")
+	f.Fuzz(func(t *testing.T, memory, name, content string) {
 		in := input(first, second, third)
 		current := build(t, input(first, second))
 		in.Current, in.Changed = &current, map[string]bool{third.SessionKey: true}
 		in.MaxMemoryBytes, in.SummaryTokens = 4000, 600
-		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(current.MemoryMD+memory, current.MemorySummary+summary, skill(name, content)))}}
+		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(current.MemoryMD+memory, skill(name, content)))}}
 		c, _, err := consolidate.LLM{Model: m}.Consolidate(t.Context(), in)
 		if err == nil {
 			err = consolidate.Verify(c, in)

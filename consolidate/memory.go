@@ -125,18 +125,19 @@ const (
 )
 
 // briefing maps sections of the summary to sections of MEMORY.md. If not all of MEMORY.md fits, it has the maximum
-// lines of each and bytes of a line: what costs most not to know has most of the room.
+// lines of each and bytes of a line, which share the room by their weight.
 var briefing = []struct {
 	heading     string
 	from        []string
 	lines, size int
 }{
-	{headWants, []string{headPreferences}, 12, 200},
+	{headWants, []string{headPreferences}, 12, 240},
 	{headOnce, []string{headOnce}, 5, 200},
-	{headAvoid, []string{headFailures}, 8, 240},
-	{headWorth, []string{headRequired, headKnown, headEnvironment}, 12, 240},
-	{headBuild, []string{headCommands}, 6, 120},
-	{headLately, []string{headRecent}, 3, 160},
+	{headAvoid, []string{headFailures}, 12, 240},
+	{headWorth, []string{headRequired, headKnown, headEnvironment}, 30, 240},
+	{headBuild, []string{headCommands}, 12, 200},
+	{headLately, []string{headRecent}, 6, 240},
+	{headFiles, []string{headFiles}, 3, 160},
 	{headOpen, []string{headOpen}, 3, 160},
 }
 
@@ -151,7 +152,11 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		p := newPage(summaryHead(name))
 		for _, part := range briefing {
 			var lines []string
-			for _, from := range part.from {
+			from := part.from
+			if part.heading == headWorth {
+				from = append(from[:len(from):len(from)], memory.others()...)
+			}
+			for _, from := range from {
 				for _, l := range memory.entries(from) {
 					text := withoutMark(Uncited(l))
 					if from == headRecent && extract.OnlyTitle(text) {

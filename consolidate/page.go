@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -95,19 +96,22 @@ func (p *page) order() {
 	p.sections = out
 }
 
-// shrink drops lines until the page has at most limit bytes: always the last line of the longest section. Preferences
-// count with a third of their length, and the map is dropped last. The head and lines for which keep is true stay.
+// weights are how much a line of a section counts when room is short, by its heading: the more, the fewer lines stay.
+var weights = map[string]int{
+	headPreferences: 1, headWants: 1, headKnown: 2, headWorth: 2, headFailures: 4, headAvoid: 4,
+	headCommands: 5, headBuild: 5, headRecent: 6, headOpen: 12, headFiles: 12,
+}
+
+// shrink drops lines until the page has at most limit bytes: always the last line of the section with most weight. The
+// map is dropped last. The head and lines for which keep is true stay.
 func (p *page) shrink(limit int, keep func(line string) bool) {
 	for len(p.String()) > limit {
 		var longest *section
 		most, at := 0, 0
 		for _, s := range p.sections[1:] {
-			weight := 6 * len(s.lines)
-			switch s.heading {
-			case headPreferences, headWants:
-				weight /= 3
-			case headMap:
-				weight = 1
+			weight := cmp.Or(weights[s.heading], 4) * len(s.lines)
+			if s.heading == headMap {
+				weight = 0
 			}
 			last := len(s.lines) - 1
 			for last >= 0 && keep(s.lines[last]) {
@@ -170,6 +174,16 @@ func (p *page) entries(heading string) []string {
 			if within && isEntry(l) && !isClaim(l) {
 				out = append(out, l)
 			}
+		}
+	}
+	return out
+}
+
+// others returns the headings of level 2 that a person or a model chose.
+func (p *page) others() (out []string) {
+	for _, s := range p.sections[1:] {
+		if level(s.heading) == 2 && (s.heading == headNotes || !slices.Contains(memoryHeads, s.heading)) {
+			out = append(out, s.heading)
 		}
 	}
 	return out

@@ -87,7 +87,7 @@ func TestASkillThatAModelWroteRunsAndLoadsNothing(t *testing.T) {
 	check := skill("check", content)
 	check["templates"] = files{{"path": "a.md", "content": "![x][y] <img src=x>"}}
 	q := question(t, grown(t))
-	answer := says(reply(between(q, "current-memory"), between(q, "current-summary"), check))
+	answer := says(reply(between(q, "current-memory"), check))
 	c, _, err := ask(t, grown(t), &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 	if err != nil || len(c.Skills) != 1 {
 		t.Fatalf("%d skills, %v", len(c.Skills), err)

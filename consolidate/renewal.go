@@ -95,26 +95,20 @@ func asShown(line string) string {
 // sessions.
 func (r *renewal) asIs() (memoir.Consolidation, error) {
 	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+editBytes(r.edits, "") {
-		r.setPresent(r.finish(readPage(r.present.MemoryMD), nil, r.present.Skills, r.present.Citations))
+		r.setPresent(r.finish(readPage(r.present.MemoryMD), r.present.Skills, r.present.Citations))
 	}
 	return r.present, Verify(r.present, r.in)
 }
 
-// finish makes a memory with a new head, MEMORY.md within its limit, the summary and hand edits. If summary is
-// nil, it is made from MEMORY.md.
-func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map[string][]string) memoir.Consolidation {
+// finish makes a memory with a new head, MEMORY.md within its limit, the summary of it, and hand edits.
+func (r *renewal) finish(memory *page, skills []memoir.Skill, lists map[string][]string) memoir.Consolidation {
 	bytes, tokens := r.in.limits()
 	memory.sections[0] = newPage(memoryHead(r.name, r.sessions)).sections[0]
 	memory.order()
 	memory.shrink(bytes, func(line string) bool { return r.hand[strings.TrimSpace(line)] })
 	out := memoir.Consolidation{MemoryMD: memory.String(), Skills: skills, Citations: lists}
 	room := 4*tokens - editBytes(r.edits, memoir.SummaryFile)
-	if summary == nil {
-		out.MemorySummary = summarise(r.name, memory, skills, min(room, summaryBudget))
-	} else {
-		summary.sections[0] = newPage(summaryHead(r.name)).sections[0]
-		out.MemorySummary = withMap(summary, memory, skills, room)
-	}
+	out.MemorySummary = summarise(r.name, memory, skills, min(room, summaryBudget))
 	return ApplyHandEdits(out, r.edits)
 }
 

@@ -133,14 +133,22 @@ func whole(lines ...string) (out []string) {
 	return out
 }
 
-// have reports whether some commands are among the whole ones, or prose has them. "\x00" stands for any words.
+// have reports whether some commands are among the whole ones, or prose has them. "\x00" stands for any words. Options
+// with their values and the directory of a path may be parts of one: alone they do nothing.
 func (c codes) have(some ...string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool {
 		parts := strings.Split(one, "\x00")
 		first, last := folded(parts[0]), folded(parts[len(parts)-1])
 		among := func(code string) bool {
-			return code == first && len(parts) == 1 || len(parts) > 1 && strings.HasPrefix(code, first) &&
-				strings.HasSuffix(code, last) && hold([]string{code}, parts...)
+			switch {
+			case option.MatchString(one):
+				return strings.Contains(code, first)
+			case directory.MatchString(one):
+				return strings.Contains(code, strings.TrimRight(first, " "))
+			case len(parts) == 1:
+				return code == first
+			}
+			return strings.HasPrefix(code, first) && strings.HasSuffix(code, last) && hold([]string{code}, parts...)
 		}
 		if len(parts) > 1 && first == "" {
 			return true
@@ -149,23 +157,28 @@ func (c codes) have(some ...string) bool {
 	})
 }
 
+var (
+	option    = lazyregexp.New(`^-{1,2}[A-Za-z][^\x00;&|]*$`)
+	directory = lazyregexp.New(`^~?/[\w.-][\w./-]*/$`)
+)
+
 // backs reports whether sessions state what a line below a heading quotes, and the commands that it names. What people
 // want and what is to be run was run or asked for; a line without code below a heading of commands is a command behind
 // its purpose, as is a single word of code. An order is a wish, unless it was kept from the present memory.
 func (s support) backs(heading, line string, kept bool) bool {
-	wish := heading == headPreferences || heading == headWants || prompts.Instructs(line)
+	wish := heading == headPreferences || prompts.Instructs(line)
 	if wish && !kept && !s.wants(line) {
 		return false
 	}
 	line = html.UnescapeString(Words(line))
 	commands, known := commandsIn(line, false, false), s.all
 	switch heading {
-	case headCommands, headBuild:
+	case headCommands:
 		known = s.steps
 		if !strings.Contains(line, "`") {
 			commands = append(commands, line[strings.Index(line, ": ")+1:])
 		}
-	case headPreferences, headWants:
+	case headPreferences:
 		known = s.steps
 	}
 	return known.have(commands...) && s.quotes(line)
@@ -227,7 +240,8 @@ var (
 	verb     = lazyregexp.New(`^(?:run|execute|call) +`)
 	pairs    = lazyregexp.New("``+|''+|,,+|´+|`")
 	wordSpan = lazyregexp.New("^`+ ?[a-z][a-z0-9-]* ?`+$")
-	inCode   = lazyregexp.New(`[“”"'‘’|<‹]|://|\s[-/~]+`)
+	inCode   = lazyregexp.New(`[“”"'‘’|<‹]|://`)
+	inShell  = lazyregexp.New(`\s[-/~]+`)
 )
 
 // markOf returns ＂ for a quotation mark that neither is one of “ ” and ASCII's nor may be an apostrophe or a bracket.
@@ -242,7 +256,7 @@ func markOf(r rune) rune {
 // quotes reports whether sessions have what stands in “ ” in a line as people's words, and its otherQuotes, otherWords
 // and words of code. If the marks are not in pairs, that is the whole line.
 func (s support) quotes(line string) bool {
-	var prose strings.Builder
+	var prose, rest strings.Builder // rest: without options and paths in code, which are checked with their commands
 	var others []string
 	for part, code := range pieces(strings.Map(markOf, line)) {
 		if !code {
@@ -251,6 +265,10 @@ func (s support) quotes(line string) bool {
 			others = append(others, part)
 		}
 		prose.WriteString(part)
+		if code {
+			part = inShell.ReplaceAllString(part, " \x02")
+		}
+		rest.WriteString(part)
 	}
 	all := prose.String()
 	text := otherQuotes.ReplaceAllStringFunc(all, func(found string) string { return strings.Trim(found, "„“”") })
@@ -258,7 +276,7 @@ func (s support) quotes(line string) bool {
 	if strings.ContainsAny(spoken.ReplaceAllString(text, ""), "“”") {
 		words = []string{text}
 	}
-	for _, found := range otherWords.FindAllString(all, -1) {
+	for _, found := range otherWords.FindAllString(rest.String(), -1) {
 		others = append(others, verb.ReplaceAllString(found, ""))
 	}
 	unsaid := func(quote string) bool { return !said(s.words, quote) }

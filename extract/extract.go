@@ -8,8 +8,8 @@
 package extract
 
 import (
-	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -33,6 +33,17 @@ type Extractor interface {
 
 // BuiltinName is the name of the built-in model, which needs no network.
 const BuiltinName = "builtin"
+
+// version of the built-in model. It grows when its rules change: runs read again what an earlier version read.
+const version = "2"
+
+// Reader returns what a ContentHash says of a session that the model with this name read.
+func Reader(name string) string {
+	if name == BuiltinName {
+		return name + "/" + version
+	}
+	return name
+}
 
 type builtin struct{}
 
@@ -105,16 +116,24 @@ const (
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
 
-// parties says whose word the statements of a signal are; of others it is a tool's.
+// parties says whose word the statements of each signal are.
 var parties = map[string]memoir.Party{
+	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalInstruction: memoir.ByTool,
+	signalPassed: memoir.ByTool, signalEdited: memoir.ByTool,
 	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
 	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }
 
+// Known reports whether this version has a signal. Statements of signals that it no longer has are not consolidated.
+func Known(signal string) bool {
+	others := []string{memoir.SignalModel, memoir.SignalNote, memoir.SignalJournal, memoir.SignalRepeated}
+	return parties[signal] != "" || slices.Contains(others, signal)
+}
+
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {
-	by := cmp.Or(parties[signal], memoir.ByTool)
+	by := parties[signal]
 	return candidate{Statement: memoir.Statement{Kind: kind, Text: text, Signal: signal, By: by, Items: items}}
 }
 

@@ -18,7 +18,7 @@ var (
 
 // withFields sets the fields of a statement from its text.
 func withFields(st memoir.Statement) memoir.Statement {
-	st.Signal, st.By, st.At = "test", memoir.ByTool, "2026-07-01"
+	st.Signal, st.By, st.At = memoir.SignalModel, memoir.ByTool, "2026-07-01"
 	for _, signal := range []string{memoir.SignalRule, memoir.SignalMaybe} {
 		if text, ok := strings.CutPrefix(st.Text, signal+": "); ok {
 			st.Text, st.Signal = text, signal

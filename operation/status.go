@@ -95,6 +95,7 @@ type Status struct {
 	Redactions map[string]int       `json:"redactions"`
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
+	Again      Next                 `json:"again"` // the same of `run --again`, for sessions that were read before
 	Unfinished []Unfinished         `json:"unfinished"`
 	Unreadable []Unreadable         `json:"unreadable"`
 	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
@@ -110,6 +111,19 @@ type Next struct {
 	Hint     string        `json:"hint,omitempty"`
 
 	Warnings []pipeline.Warning `json:"warnings,omitempty"` // of work that it would leave
+}
+
+// NextOf sums up the report of a dry run.
+func NextOf(r pipeline.Report) Next {
+	sessions, projects := r.Planned()
+	return Next{Sessions: sessions, Projects: projects, Left: r.Left, Estimate: r.Estimate}
+}
+
+// Again is what `run --again` would do, without a cap, with sessions that were read before.
+func Again(ctx context.Context, st *store.Store, opts pipeline.Options) Next {
+	opts.Again, opts.Limit, opts.MaxAge = true, 0, 1 // without those that were never read
+	r, _ := pipeline.Glance(ctx, st, opts)           // the next run says why it cannot begin
+	return NextOf(r)
 }
 
 // Unfinished is unfinished work of a killed run, which a later run completes.
@@ -165,6 +179,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
 		out.Sessions = next.Scan.Reasons
 	}
+	out.Again = Again(ctx, st, opts)
 	out.Limits, out.Next.Left, out.Next.Estimate = append(out.Limits, next.Limits...), next.Left, next.Estimate
 	for _, w := range next.Warnings {
 		out.Next.Warnings = append(out.Next.Warnings, pipeline.Warning{Message: redact(w.Message), Hint: w.Hint})

@@ -84,7 +84,7 @@ func (p *phase1) extractOne(
 	}
 	earlier := ""
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
-		earlier = claim.Prior.ContentHash
+		earlier = memoir.Content(claim.Prior.ContentHash)
 	}
 	loaded, err := Load(ctx, p.scanner, parts, earlier, p.forgotten)
 	if err != nil {
@@ -92,7 +92,6 @@ func (p *phase1) extractOne(
 	}
 	takes(2 * int64(loaded.bytes))
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
-	out.Extraction.ContentHash = loaded.Hash
 	session := claim.Session
 	session.Title = p.clean(session.Title)
 	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
@@ -102,7 +101,8 @@ func (p *phase1) extractOne(
 		}
 	}
 	out.Skipped = p.skipped(loaded.Stats)
-	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
+	outdated := p.window().Outdated(claim.DoneBy)
+	if loaded.Hash == memoir.Content(claim.DoneHash) && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
 		out.unchanged = true
 		return out, nil
 	}
@@ -120,8 +120,9 @@ func (p *phase1) extractOne(
 	}
 	p.anchor(extraction, loaded.Items)
 	out.Extraction = extraction
-	// The messages that an earlier extraction was made from may have been undone.
-	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
+	// The messages that an earlier extraction was made from may have been undone, or the rules may be gone.
+	outdated = outdated && extraction.Model == extract.BuiltinName
+	out.Withdraw = extraction.Empty() && (loaded.Stats.Undone > 0 && !loaded.Grown || outdated)
 	return out, nil
 }
 
@@ -134,8 +135,8 @@ func (p *phase1) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) err
 	e.ProjectID = s.ProjectID
 	e.CWD, e.Branch = s.CWD, s.Branch
 	e.StartedAt, e.EndedAt = s.CreatedAt, lastItemAt(loaded.Items, s.UpdatedAt)
-	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
-	e.Model = p.extractor.Name()
+	e.Model, e.FilterVersion = p.extractor.Name(), rollout.FilterVersion
+	e.ContentHash = loaded.Hash + "@" + extract.Reader(e.Model)
 	extract.Date(e.Statements, loaded.Items, e.EndedAt)
 	return extract.Check(*e, loaded.Items)
 }
@@ -181,15 +182,8 @@ func (p *phase1) anchor(e memoir.Extraction, items []memoir.Item) {
 // skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of
 // records are transcript text, so they are redacted and made printable.
 func (p *phase1) skipped(stats rollout.Stats) []store.Skipped {
-	var out []store.Skipped
-	for _, count := range []store.Skipped{
-		{Why: store.SkippedMalformed, N: stats.Malformed},
-		{Why: store.SkippedOversized, N: stats.Oversized},
-	} {
-		if count.N > 0 {
-			out = append(out, count)
-		}
-	}
+	out := []store.Skipped{{Why: store.SkippedMalformed, N: stats.Malformed},
+		{Why: store.SkippedOversized, N: stats.Oversized}}
 	if stats.CutTail {
 		out = append(out, store.Skipped{Why: store.SkippedCut, N: 1})
 	}

@@ -44,6 +44,7 @@ type draft struct {
 func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
 	most := c.opts.Settings.Memories.MaxRawMemoriesForGlobal
 	extractions, others, err := c.store.Selected(ctx, c.project.ID, most)
+	extractions = known(extractions)
 	if err == nil && c.project.IsUser() { // besides the user's notes
 		var shared []memoir.Extraction
 		shared, err = c.sharedRules(ctx, most)
@@ -102,12 +103,27 @@ func (c *consolidation) currentOf(live memory.Snapshot) (*memoir.Consolidation, 
 	return live.Consolidation(), nil
 }
 
+// known leaves out statements of signals that this version does not have, and extractions without any other.
+func known(extractions []memoir.Extraction) []memoir.Extraction {
+	var left []memoir.Extraction
+	for _, e := range extractions {
+		had := len(e.Statements)
+		e.Statements = slices.DeleteFunc(e.Statements, func(s memoir.Statement) bool { return !extract.Known(s.Signal) })
+		if len(e.Statements) > 0 || had == 0 {
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
 // withoutDeferred leaves out the extractions that Restore deferred. A session that was extracted again since
-// is an input.
+// is an input if it changed, but not if it was only read by another model.
 func withoutDeferred(extractions []memoir.Extraction, deferred []memory.Input) (
 	left []memoir.Extraction, keys []string) {
 	for _, e := range extractions {
-		if slices.Contains(deferred, memory.Input{Session: e.SessionKey, Hash: e.ContentHash}) {
+		if slices.ContainsFunc(deferred, func(in memory.Input) bool {
+			return in.Session == e.SessionKey && memoir.Content(in.Hash) == memoir.Content(e.ContentHash)
+		}) {
 			keys = append(keys, e.SessionKey)
 		} else {
 			left = append(left, e)

@@ -33,6 +33,7 @@ type Options struct {
 	SessionsDir string   // read every session file below it instead of the agents' own directories
 	ProjectIDs  []string // limit both phases to these projects; empty: all
 	DryRun      bool     // refresh the registry and nothing else
+	Again       bool     // read again what another model read
 
 	Now     time.Time     // for eligibility and dates that are written, not for leases; zero: the clock
 	MinIdle time.Duration // 0: no limit, and active sessions are included
@@ -127,6 +128,10 @@ func (r *run) window() store.Window {
 		Starting:          r.opts.StartingSession,
 		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
 		Cap:               r.opts.Limit,
+	}
+	one, two := model.Phases(r.opts.Settings.ModelRoles)
+	if r.opts.Again || one.Model == model.Builtin && two.Model == model.Builtin { // it costs nothing, nor what follows
+		w.Reader = extract.Reader(one.Model)
 	}
 	if w.MinIdle > 0 {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))

@@ -129,7 +129,7 @@ func (p *phase1) finish(ctx context.Context, f *finished) {
 	switch {
 	case err != nil:
 	case f.result.unchanged:
-		err = p.store.MarkUnchanged(after, f.claim, f.result.Extraction.ContentHash, f.result.Skipped)
+		err = p.store.MarkUnchanged(after, f.claim, f.claim.DoneHash, f.result.Skipped)
 	default:
 		err = p.store.StoreExtraction(after, f.claim, f.result.Result)
 	}
@@ -169,7 +169,8 @@ const (
 func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
 	messages := f.messages.Load()
 	if messages == nil || len(*messages) == 0 || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) ||
-		ownFault(cause) || isRefused(cause) || coded(cause, memoir.CodeLeaseLost, memoir.CodeConfig) {
+		ownFault(cause) || isRefused(cause) || coded(cause, memoir.CodeLeaseLost, memoir.CodeConfig) ||
+		f.claim.Session.Reason == memoir.ReasonOutdated { // the history has it
 		return
 	}
 	last := (*messages)[max(0, len(*messages)-fallbackMessages):]

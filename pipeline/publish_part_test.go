@@ -41,7 +41,7 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 		"an answer that is no use": {bad: modeltest.Step{Text: "useless"}, outcome: "refused"},
 		"a server that is down":    {bad: modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}, outcome: "failed"},
 		"an interrupt":             {bad: modeltest.Step{Text: "useless", Hang: true}, outcome: "interrupted"},
-		"a limit":                  {limit: 25000, outcome: "limit"},
+		"a limit":                  {limit: 18000, outcome: "limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -111,7 +111,7 @@ func (p *phases) steps(ctx context.Context) error {
 	if p.opts.DryRun {
 		return p.plan(ctx)
 	}
-	total := min(p.report.Scan.Reasons[memoir.ReasonEligible], p.opts.Limit)
+	total := min(p.report.Scan.Reasons[memoir.ReasonEligible]+p.report.Scan.Reasons[memoir.ReasonOutdated], p.opts.Limit)
 	if total > 0 {
 		p.recordBegin(ctx)
 	}
@@ -125,7 +125,7 @@ func (p *phases) steps(ctx context.Context) error {
 	}
 	if p.meter.stop() != nil || p.meter.unserved(p.extractor.Name()) != nil ||
 		one.capLeft() == 0 { // otherwise other processes have claimed the eligible ones
-		p.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
+		p.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOutdated] + reasons[memoir.ReasonOverCap]
 	}
 	if err := p.adoptJournals(ctx); err != nil {
 		return fmt.Errorf("take in journals: %w", err)

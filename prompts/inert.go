@@ -13,9 +13,8 @@ import (
 
 // frames are the tags around data in the prompts of this package, with '-' for any character that may join their words.
 var frames = []string{
-	"memoir-context", "transcript", "current-memory", "current-summary", "current-skills",
+	"memoir-context", "transcript", "current-memory", "current-skills",
 	"hand-edits", "journals", "new-sessions", "changed-sessions", "withdrawn-sessions", "raw-memories",
-	"rollout-summaries",
 }
 
 // turns are the marks, after the opening bracket, by which servers that render a chat as one

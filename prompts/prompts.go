@@ -91,10 +91,8 @@ type ConsolidateVars struct {
 	Project           string
 	Date              time.Time // of the newest session: the same input gives the same question
 	MemoryBytes       int       // limit of memory_md
-	SummaryTokens     int       // limit of memory_summary
 	Over              int       // bytes of the current memory, if they exceed the hard limit
 	CurrentMemory     string
-	CurrentSummary    string
 	CurrentSkills     string
 	HandEdits         string
 	Journals          string
@@ -102,7 +100,6 @@ type ConsolidateVars struct {
 	ChangedSessions   []string
 	WithdrawnSessions []string
 	RawMemories       string
-	RolloutSummaries  string
 }
 
 // Consolidate renders the prompts of Phase 2: the system part, which is the same for every project, and the input.
@@ -118,10 +115,8 @@ func Consolidate(v ConsolidateVars) (system, input string) {
 		"project":            inline(v.Project),
 		"date":               date,
 		"memory_bytes":       strconv.Itoa(v.MemoryBytes),
-		"summary_tokens":     strconv.Itoa(v.SummaryTokens),
 		"prune":              prune,
 		"current_memory":     block(v.CurrentMemory),
-		"current_summary":    block(v.CurrentSummary),
 		"current_skills":     block(v.CurrentSkills),
 		"hand_edits":         block(v.HandEdits),
 		"journals":           block(v.Journals),
@@ -129,7 +124,6 @@ func Consolidate(v ConsolidateVars) (system, input string) {
 		"changed_sessions":   block(bullets(v.ChangedSessions)),
 		"withdrawn_sessions": block(bullets(v.WithdrawnSessions)),
 		"raw_memories":       block(v.RawMemories),
-		"rollout_summaries":  block(v.RolloutSummaries),
 	})
 	return system, input
 }

@@ -34,6 +34,7 @@ type Claim struct {
 	Crashes           int
 	InputVersion      string             // version of the session that is extracted now
 	DoneHash          string             // content hash of the last extraction; empty if there was none
+	DoneBy            string             // what read the session for it
 	DoneFilterVersion int                // version of the filter that DoneHash was made with
 	Prior             *memoir.Extraction // stored extraction of an earlier version, or nil
 }
@@ -87,7 +88,7 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 	}
 	claims := make([]Claim, len(candidates))
 	for i, f := range candidates {
-		c := Claim{Token: lease.NewToken(), InputVersion: f.version}
+		c := Claim{Token: lease.NewToken(), InputVersion: f.version, DoneBy: f.reader}
 		c.Session = sessions[slices.IndexFunc(sessions, func(se memoir.Session) bool { return se.Key() == f.key })]
 		if at := slices.IndexFunc(priors, func(e memoir.Extraction) bool { return e.SessionKey == f.key }); at >= 0 {
 			c.Prior = &priors[at]
@@ -279,6 +280,8 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 		return "", err
 	}
 	known := len(priors) > 0
+	again := known && priors[0].ContentHash != e.ContentHash &&
+		memoir.Content(priors[0].ContentHash) == memoir.Content(e.ContentHash)
 	switch {
 	case e.Empty() && !known:
 		return "empty", nil
@@ -289,14 +292,14 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 			_, err = bump(t, priors[0].ProjectID)
 		}
 		return "withdrawn", errors.Join(err, t.run(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey))
-	case known && sameMemory(priors[0], e):
+	case known && !again && sameMemory(priors[0], e):
 		e.Seq, outcome = priors[0].Seq, "unchanged"
 	default:
-		if outcome = "stored"; known {
-			e.Seq = priors[0].Seq
-		}
-		if e.ProjectID != "" {
+		if outcome = "stored"; e.ProjectID != "" {
 			e.Seq, err = bump(t, e.ProjectID)
+		}
+		if again || known && e.ProjectID == "" { // the history has the session
+			e.Seq = priors[0].Seq
 		}
 	}
 	return outcome, errors.Join(err, s.putExtraction(t, e))

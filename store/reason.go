@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -33,6 +35,15 @@ type Window struct {
 	IncludeAutomation bool
 	// Cap is the most sessions that the run takes; 0: no cap. RefreshReasons and Foresee use it.
 	Cap int
+	// Reader reads again, if it is not empty, what earlier versions of the built-in model read; a language model also
+	// what any other model read.
+	Reader string
+}
+
+// Outdated reports whether the run is to read again what a reader read.
+func (w Window) Outdated(reader string) bool {
+	builtin := func(reader string) bool { return strings.HasPrefix(reader+"/", "builtin/") }
+	return w.Reader != "" && reader != "" && reader != w.Reader && (builtin(reader) || !builtin(w.Reader))
 }
 
 // facts are the properties of a session on which its reason depends, apart from the window.
@@ -42,6 +53,7 @@ type facts struct {
 	forgotten, disabled    bool
 	unreadable, hasProject bool
 	current                bool          // this version is extracted, or it is an entry
+	reader                 string        // what read it last; empty if it has no file to read again
 	dead                   bool          // the job of this version is dead
 	updated                int64         // ms
 	nextAttempt            int64         // ms
@@ -50,11 +62,17 @@ type facts struct {
 	reason                 memoir.Reason // as stored
 }
 
-// factColumns and factTables select facts.
+// factColumns and factTables select facts. Earlier programs stored no reader beside the content hash: it is that of
+// the extraction; if nothing was found, it is taken for the built-in model.
 const (
+	reader = `CASE WHEN coalesce(j.done_hash, '') = '' THEN ''
+		WHEN NOT EXISTS (SELECT 1 FROM file WHERE session_key = s.key) THEN ''
+		WHEN instr(j.done_hash, '@') THEN substr(j.done_hash, instr(j.done_hash, '@') + 1)
+		ELSE coalesce((SELECT iif(model = '', 'unknown', model) FROM extraction WHERE session_key = j.key),
+			'builtin') END`
 	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.directory <> '', 0),
 		s.error <> '', s.project_id IS NOT NULL,
-		s.kind = 'entry' OR coalesce(j.done_version = s.version, 0),
+		s.kind = 'entry' OR coalesce(j.done_version = s.version, 0), ` + reader + `,
 		coalesce(j.status = 'dead' AND j.input_version = s.version, 0),
 		s.updated_at, coalesce(j.next_attempt_at, 0), coalesce(j.finished_at, 0), coalesce(j.crashes, 0) > 0, s.reason`
 	factTables = `session s LEFT JOIN job j ON j.kind = 'extract' AND j.key = s.key
@@ -63,19 +81,18 @@ const (
 
 func (f *facts) fields() []any {
 	return []any{&f.key, &f.version, &f.kind, &f.forgotten, &f.disabled, &f.unreadable, &f.hasProject,
-		&f.current, &f.dead, &f.updated, &f.nextAttempt, &f.failedAt, &f.suspect, &f.reason}
+		&f.current, &f.reader, &f.dead, &f.updated, &f.nextAttempt, &f.failedAt, &f.suspect, &f.reason}
 }
 
 // reason returns the first reason of memoir.Reasons that applies to a session in a window. clock is the time
 // of the queue. Whether a session is over the cap depends on the others; judge decides it.
 func (w Window) reason(f facts, clock time.Time) memoir.Reason {
-	now := w.Now
-	if now.IsZero() {
-		now = clock
-	}
-	since := millis(now) - f.updated // a session may claim any year: too far for a Duration
-	idle := max(since, -since)       // a time in the future is of a clock that was ahead
+	since := millis(cmp.Or(w.Now, clock)) - f.updated // a session may claim any year: too far for a Duration
+	idle := max(since, -since)                        // a time in the future is of a clock that was ahead
 	_, id := memoir.SplitKey(f.key)
+	if f.current { // it was within the limits of time when it was extracted
+		w.Starting, w.ActiveFor, w.MinIdle, w.MaxAge = "", 0, 0, 0
+	}
 	switch {
 	case f.kind == memoir.KindSubagent:
 		return memoir.ReasonSubagent
@@ -91,12 +108,11 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonUnreadable
 	case !f.hasProject:
 		return memoir.ReasonNoProject
-	case f.current:
+	case f.current && !w.Outdated(f.reader):
 		return memoir.ReasonUpToDate
-	case w.Starting != "" && slices.Contains([]string{f.key, id}, w.Starting),
-		w.ActiveFor > 0 && idle < w.ActiveFor.Milliseconds():
+	case w.Starting != "" && slices.Contains([]string{f.key, id}, w.Starting), idle < w.ActiveFor.Milliseconds():
 		return memoir.ReasonActive
-	case w.MinIdle > 0 && idle < w.MinIdle.Milliseconds():
+	case idle < w.MinIdle.Milliseconds():
 		return memoir.ReasonTooRecent
 	case w.MaxAge > 0 && since > w.MaxAge.Milliseconds():
 		return memoir.ReasonTooOld
@@ -104,6 +120,8 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonBackoff
 	case f.dead:
 		return memoir.ReasonDead
+	case f.current:
+		return memoir.ReasonOutdated
 	}
 	return memoir.ReasonEligible
 }
@@ -114,6 +132,12 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 // includes them.
 const isOpen = `s.reason NOT IN (` +
 	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date')`
+
+// isStale selects the sessions that may be outdated though they are not open. If nothing was found in one and its
+// reader is not known, the ledger tells whether it was a language model.
+const isStale = `s.reason = 'up_to_date' AND s.key IN (SELECT key FROM job WHERE kind = 'extract' AND done_version <> ''
+	AND substr(done_hash, -length(?)) <> ? AND (instr(done_hash, '@') OR key NOT IN (SELECT session_key FROM ledger)
+	OR key IN (SELECT session_key FROM extraction)))`
 
 // restriction is the part of a WHERE clause that selects the window's sessions.
 func (w Window) restriction() (clause string, args []any) {
@@ -131,8 +155,8 @@ func (w Window) openIn() (clause string, args []any) {
 	return clause + within, args
 }
 
-// RefreshReasons updates the reason of every session in the window and counts them. Eligible sessions past
-// w.Cap in the order of claims (newest first, crashed ones last) get the reason over_cap. If no reason
+// RefreshReasons updates the reason of every session in the window and counts them. Sessions past w.Cap in the order
+// of claims (newest first, outdated ones after that, crashed ones last) get the reason over_cap. If no reason
 // changed, nothing is written.
 func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason]int, error) {
 	d, err := s.judge(ctx, w)
@@ -178,7 +202,7 @@ type judgement struct {
 
 // decide enters a session with its reason in the window, and applies the cap.
 func (d *judgement) decide(f facts, reason memoir.Reason) {
-	if reason == memoir.ReasonEligible {
+	if claimable(reason) {
 		if d.taken++; d.window.Cap > 0 && d.taken > d.window.Cap {
 			reason = memoir.ReasonOverCap
 		} else if !d.held[f.key] {
@@ -209,29 +233,38 @@ func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
 		for _, j := range jobs {
 			d.held[j.key] = !j.Free(s.ticks())
 		}
-		within, args := w.restriction()
+		within, only := w.restriction()
 		if err := fill(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+
-			` GROUP BY s.reason`, args...); err != nil {
+			` GROUP BY s.reason`, only...); err != nil {
 			return d, err
 		}
-		var suspects []facts
-		open, args := w.openIn()
-		err = w.eachFacts(t, open+` ORDER BY s.updated_at DESC, s.key`, args, s.now(),
+		var outdated, suspects []facts
+		where, args := w.openIn()
+		if w.Reader != "" {
+			where, args = `(`+where+` OR `+isStale+within+`)`, append(args, append([]any{w.Reader, w.Reader}, only...)...)
+		}
+		err = w.eachFacts(t, where+` ORDER BY s.updated_at DESC, s.key`, args, s.now(),
 			func(f facts, reason memoir.Reason) error {
-				if reason == memoir.ReasonEligible && f.suspect {
+				switch {
+				case claimable(reason) && f.suspect:
 					suspects = append(suspects, f)
-				} else {
+				case reason == memoir.ReasonOutdated:
+					outdated = append(outdated, f)
+				default:
 					d.decide(f, reason)
 				}
 				return nil
 			})
-		for _, f := range suspects {
-			d.decide(f, memoir.ReasonEligible)
+		for _, f := range append(outdated, suspects...) {
+			d.decide(f, w.reason(f, s.now()))
 		}
 		maps.DeleteFunc(d.counts, func(_ memoir.Reason, n int) bool { return n == 0 })
 		return d, err
 	}, "finding eligible sessions")
 }
+
+// claimable reports whether a run extracts from the sessions with a reason.
+func claimable(r memoir.Reason) bool { return r == memoir.ReasonEligible || r == memoir.ReasonOutdated }
 
 // eachFacts calls fn for the sessions that a WHERE clause selects, with the reason of each in the window.
 func (w Window) eachFacts(
@@ -247,39 +280,35 @@ func (w Window) eachFacts(
 	})
 }
 
-// candidates returns the sessions to claim, in order. The times in the query only reduce the rows to read;
+// candidates returns the sessions to claim, in order. The time in the query only reduces the rows to read;
 // Window.reason decides.
 func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []facts, err error) {
-	w := o.Window
-	now := w.Now
-	if now.IsZero() {
-		now = clock
-	}
-	oldest, latest := int64(math.MinInt64), int64(math.MaxInt64)
+	w, oldest := o.Window, int64(math.MinInt64)
 	if w.MaxAge > 0 {
-		oldest = millis(now.Add(-w.MaxAge))
-	}
-	if idle := max(w.MinIdle, w.ActiveFor); idle > 0 {
-		latest = millis(now.Add(-idle))
+		oldest = millis(cmp.Or(w.Now, clock).Add(-w.MaxAge))
 	}
 	open, args := w.openIn()
-	where := open + ` AND s.updated_at BETWEEN ? AND ? AND coalesce(j.status, '') <> 'running' AND `
-	const order = `s.updated_at DESC, s.key`
+	where, order := open+` AND coalesce(j.status, '') <> 'running' AND `, `s.updated_at DESC, s.key`
 	if o.Suspects {
-		where += `s.key IN (SELECT key FROM job INDEXED BY job_suspect WHERE kind = 'extract' AND crashes > 0)
-			ORDER BY j.crashes, ` + order
+		where += `s.key IN (SELECT key FROM job INDEXED BY job_suspect WHERE kind = 'extract' AND crashes > 0)`
+		order = `j.crashes, ` + order
 	} else {
-		where += `coalesce(j.crashes, 0) = 0 ORDER BY ` + order
+		where += `coalesce(j.crashes, 0) = 0`
 	}
-	err = w.eachFacts(t, where, append(args, oldest, latest), clock, func(f facts, reason memoir.Reason) error {
-		if reason != memoir.ReasonEligible {
-			return nil
+	take := func(f facts, reason memoir.Reason) error {
+		if claimable(reason) {
+			found = append(found, f)
 		}
-		if found = append(found, f); len(found) == limit {
+		if len(found) == limit {
 			return errStop
 		}
 		return nil
-	})
+	}
+	err = w.eachFacts(t, where+` AND s.updated_at >= ? AND coalesce(j.done_version <> s.version, 1)
+		ORDER BY `+order, append(args, oldest), clock, take)
+	if err == nil && w.Reader != "" && len(found) < limit { // RefreshReasons has opened the outdated ones
+		err = w.eachFacts(t, where+` AND j.done_version = s.version ORDER BY `+order, args, clock, take)
+	}
 	return found, err
 }
 
@@ -304,17 +333,9 @@ func (s *Store) settleIn(t tx, w Window, key string) error {
 		return err
 	}
 	reason := w.reason(f, s.now())
-	if reason == f.reason || reason == memoir.ReasonEligible && timely(f.reason) {
+	ofWindow := []memoir.Reason{memoir.ReasonActive, memoir.ReasonTooRecent, memoir.ReasonTooOld, memoir.ReasonOverCap}
+	if reason == f.reason || reason == memoir.ReasonEligible && slices.Contains(ofWindow, f.reason) {
 		return nil
 	}
 	return t.run(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key)
-}
-
-// timely reports whether a reason depends on the window alone.
-func timely(r memoir.Reason) bool {
-	switch r {
-	case memoir.ReasonActive, memoir.ReasonTooRecent, memoir.ReasonTooOld, memoir.ReasonOverCap, memoir.ReasonEligible:
-		return true
-	}
-	return false
 }

@@ -53,6 +53,23 @@ func TestASessionHasTheFirstReasonThatApplies(t *testing.T) {
 	}
 }
 
+func TestWhatARunReadsAgain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		reader, by string // of the run, and what read the session
+		want       bool
+	}{
+		{"builtin/2", "builtin/2", false}, {"builtin/2", "builtin/1", true}, {"builtin/2", "builtin", true},
+		{"builtin/2", "x/y", false}, {"builtin/2", "unknown", false}, {"builtin/2", "", false}, // it has no file
+		{"x/z", "builtin/2", true}, {"x/z", "x/y", true}, {"x/z", "unknown", true}, {"x/z", "x/z", false}, {"x/z", "", false},
+		{"", "builtin", false}, {"", "x/y", false},
+	} {
+		if got := (Window{Reader: tt.reader}).Outdated(tt.by); got != tt.want {
+			t.Errorf("%q of %q: %v", tt.reader, tt.by, got)
+		}
+	}
+}
+
 func refresh(t *testing.T, s *Store, w Window) map[memoir.Reason]int {
 	t.Helper()
 	counts, err := s.RefreshReasons(t.Context(), w)

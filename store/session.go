@@ -265,6 +265,6 @@ func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
 func setSkipped(t tx, key string, skipped []Skipped) error {
 	return t.execAll([]any{key, jsonOf(skipped)}, `DELETE FROM skipped_record WHERE session_key = ?1`,
 		`INSERT INTO skipped_record (session_key, why, type, n)
-			SELECT ?1, value ->> 'Why', value ->> 'Type', sum(value ->> 'N') FROM json_each(?2) WHERE type = 'object'
-			GROUP BY 2, 3`)
+			SELECT ?1, value ->> 'Why', value ->> 'Type', sum(value ->> 'N') FROM json_each(?2)
+			WHERE type = 'object' AND value ->> 'N' > 0 GROUP BY 2, 3`)
 }

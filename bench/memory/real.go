@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,9 +20,11 @@ import (
 type realScore struct {
 	Session       string
 	Recall, Traps Tally
-	Tokens        int // of the raw memory, 4 bytes each
-	Items         int
-	Read          int // tokens of the session
+	// With a home: the facts and traps in what the session's project published.
+	InMemory, InSummary, TrapsInFiles Tally
+	Tokens                            int // of the raw memory, 4 bytes each
+	Items                             int
+	Read                              int // tokens of the session
 }
 
 // fitScore is what survives being fitted to a budget: of the facts' proofs, by weight.
@@ -75,14 +76,14 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 	extractor := extract.NewBuiltin()
 	report := &realReport{Total: realScore{Session: "all"},
 		Fitted: []fitScore{{Budget: 4000}, {Budget: 8000}, {Budget: 16000}, {Budget: 64000}}}
-	kept, err := rawMemories(o.home)
+	kept, err := homeFiles(o.home)
 	if err != nil {
 		return err
 	}
 	err = eachReal(ctx, o, scanner, func(r realSession) error {
-		if raw, ok := kept[r.session.ID]; o.home != "" {
+		if files, ok := kept[r.session.ID]; o.home != "" {
 			if ok {
-				report.add(r, raw)
+				report.add(r, files)
 			}
 			return nil
 		}
@@ -93,7 +94,7 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 		}
 		report.Spent += time.Since(start)
 		extraction, _ = scanner.Extraction(extraction)
-		report.add(r, extraction.RawMemory())
+		report.add(r, homeFile{raw: extraction.RawMemory()})
 		return nil
 	})
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
@@ -106,30 +107,47 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 	return give(o, out, report, &report.Misses)
 }
 
-// rawMemories reads the raw memories of a home by the sessions' ids.
-func rawMemories(home string) (map[string]string, error) {
-	out := map[string]string{}
+// homeFile is what a home has of a session: its raw memory, and its project's files.
+type homeFile struct{ raw, memory, summary string }
+
+// homeFiles reads a home, by the sessions' ids.
+func homeFiles(home string) (map[string]homeFile, error) {
+	out := map[string]homeFile{}
 	if home == "" {
 		return out, nil
 	}
-	paths, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "raw_memories.md"))
-	if err == nil && len(paths) == 0 {
-		err = memoir.Errorf(memoir.CodeInvalid, "", "%s has no raw memories", home)
-	}
-	for _, path := range paths {
-		data, failed := os.ReadFile(path)
+	roots, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
+	read := func(root, name string) string {
+		data, failed := os.ReadFile(filepath.Join(root, name))
 		err = errors.Join(err, failed)
-		maps.Copy(out, rawSections(string(data)))
+		return string(data)
+	}
+	for _, root := range roots {
+		memory, summary := read(root, "MEMORY.md"), read(root, "memory_summary.md")
+		for id, raw := range rawSections(read(root, "raw_memories.md")) {
+			out[id] = homeFile{raw, memory, summary}
+		}
+	}
+	if err == nil && len(out) == 0 {
+		err = memoir.Errorf(memoir.CodeInvalid, "", "%s has no raw memories", home)
 	}
 	return out, err
 }
 
-func (t *realReport) add(r realSession, raw string) {
-	s := realScore{Session: r.Session, Tokens: memoir.Tokens(raw), Items: len(r.items)}
-	var missed, fallen []Miss
-	s.Recall, missed = look(marks.Lines(raw), r.Facts, r.Session, inRaw)
-	s.Traps, fallen = look(marks.Lines(raw), r.Traps, r.Session, inRaw)
-	t.Misses = append(append(t.Misses, missed...), fallen...)
+func (t *realReport) add(r realSession, f homeFile) {
+	s := realScore{Session: r.Session, Tokens: memoir.Tokens(f.raw), Items: len(r.items)}
+	count := func(to *Tally, text string, all []marks.Mark, where string) {
+		found, misses := look(marks.Lines(text), all, r.Session, where)
+		to.merge(found)
+		t.Misses = append(t.Misses, misses...)
+	}
+	count(&s.Recall, f.raw, r.Facts, inRaw)
+	count(&s.Traps, f.raw, r.Traps, inRaw)
+	if f.memory != "" {
+		count(&s.InMemory, f.memory, r.Facts, "MEMORY.md")
+		count(&s.InSummary, f.summary, r.Facts, "summary")
+		count(&s.TrapsInFiles, f.memory+f.summary, r.Traps, trapsFiles)
+	}
 	for _, it := range r.items {
 		s.Read += extract.Cost(it)
 	}
@@ -140,15 +158,19 @@ func (t *realReport) add(r realSession, raw string) {
 	t.Largest = max(t.Largest, s.Tokens)
 	t.Total.Recall.merge(s.Recall)
 	t.Total.Traps.merge(s.Traps)
+	t.Total.InMemory.merge(s.InMemory)
+	t.Total.InSummary.merge(s.InSummary)
+	t.Total.TrapsInFiles.merge(s.TrapsInFiles)
 	t.Total.Items += s.Items
 	t.Total.Read += s.Read
 	t.Total.Tokens += s.Tokens
 }
 
 func (t *realReport) print(out io.Writer) {
-	lines := []string{"session\titems\tread\trecall\ttraps\ttokens"}
+	lines := []string{"session\titems\tread\trecall\ttraps\ttokens\tMEMORY.md\tsummary\ttraps files"}
 	for _, s := range append(t.Sessions, t.Total) {
-		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%s\t%s\t%d", s.Session, s.Items, s.Read, s.Recall, s.Traps, s.Tokens))
+		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%s\t%s\t%d\t%s\t%s\t%s", s.Session, s.Items, s.Read, s.Recall,
+			s.Traps, s.Tokens, s.InMemory, s.InSummary, s.TrapsInFiles))
 	}
 	table(out, lines)
 	fmt.Fprintf(out, "\nraw memory: %d tokens a session on average, %d the largest; %d ms for all\n\n",

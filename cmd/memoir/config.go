@@ -14,6 +14,7 @@ import (
 	"memoir/config"
 	"memoir/internal/disk"
 	"memoir/model"
+	"memoir/operation"
 )
 
 // cleanSetting redacts a setting. Some secrets show only beside their option: a list with one is printed as one text.
@@ -228,6 +229,10 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 		if err = cmp.Or(err, choice.Check(p.getenv)); err != nil {
 			p.ui.warn(memoir.HintOf(err), "%v", err)
 		}
+	}
+	if opts, st, errStore := p.openToChange(c); errStore == nil && strings.HasPrefix(now, "modelRoles.") {
+		defer st.Close()
+		p.ui.sayHint(sayAgain(operation.Again(c.Context, st, opts)))
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"memoir/config"
 	"memoir/integrate"
 	"memoir/model"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -255,25 +256,19 @@ func (s *setup) plan() (err error) {
 	if s.out.Plan, err = pipeline.Glance(s.ctx, s.store, s.opts); err != nil {
 		return err
 	}
-	sessions, projects := s.out.Plan.Planned()
+	s.ui.sayHint(sayAgain(operation.Again(s.ctx, s.store, s.opts)))
 	switch {
 	case s.out.Sessions == 0:
 		return nil
-	case sessions+projects == 0:
+	case len(s.out.Plan.Would) == 0:
 		s.ui.say("no session is eligible: %s", sayReasons(s.out.Plan.Scan.Reasons))
 		return nil
 	}
-	text := fmt.Sprintf("the run would read %s and write the memory of %s", count(sessions, "session"),
-		count(projects, "project"))
-	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
-		text += "; about " + sayEstimate(*e)
-	} else {
+	text := "the run " + sayNext(operation.NextOf(s.out.Plan))
+	if e := s.out.Plan.Estimate; e == nil || e.Calls == 0 {
 		text += "; it costs nothing, and nothing leaves this machine"
 	}
 	s.ui.say("%s", text)
-	if s.out.Plan.Left > 0 {
-		s.ui.say("%s left for later runs", countAre(s.out.Plan.Left, "session"))
-	}
 	return nil
 }
 

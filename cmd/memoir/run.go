@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/model"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -36,6 +39,9 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
 			&cli.BoolFlag{Name: "all", Usage: "all projects (default)"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the planned work; only update the registry"},
+			&cli.BoolFlag{Name: "again", Usage: "also read again what a weaker model read, with the configured one; " +
+				"it tells the estimate and asks"},
+			yesFlag(),
 			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled; print nothing"},
 			nowFlag(),
 			&cli.StringFlag{Name: "min-idle",
@@ -108,11 +114,29 @@ func (p *program) run(c *cli.Context) error {
 		}
 		opts.ProjectIDs = []string{id}
 	}
+	if err := p.agree(c, st, opts); err != nil {
+		return err
+	}
 	report, err := pipeline.Run(ctx, st, opts)
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
 	return p.reportRun(c, report, err)
+}
+
+// agree asks whether to read sessions again, if that costs something.
+func (p *program) agree(c *cli.Context, st *store.Store, opts pipeline.Options) error {
+	if !opts.Again || opts.DryRun {
+		return nil
+	}
+	opts.DryRun = true
+	plan, err := pipeline.Run(c.Context, st, opts)
+	if err != nil || plan.Estimate == nil || plan.Estimate.Calls == 0 {
+		return err
+	}
+	one, two := model.Phases(opts.Settings.ModelRoles)
+	names := strings.Join(slices.Compact([]string{one.Model, two.Model}), " and ")
+	return p.confirm(c, "use "+names+": the run "+sayNext(operation.NextOf(plan)), opts.Home)
 }
 
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {
@@ -147,22 +171,19 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 
 func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	flags := map[string]string{}
-	for _, name := range []string{"min-idle", "max-age"} {
-		if c.IsSet(name) {
-			flags[name] = c.String(name)
+	for _, name := range [][2]string{{"min-idle"}, {"max-age"}, {"limit", "memories.maxRolloutsPerStartup"}} {
+		if c.IsSet(name[0]) {
+			flags[cmp.Or(name[1], name[0])] = fmt.Sprint(c.Value(name[0]))
 		}
-	}
-	if c.IsSet("limit") {
-		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
 	}
 	if opts, err = p.options(c, flags); err != nil {
 		return opts, err
 	}
 	memories := opts.Settings.Memories
-	opts.DryRun, opts.StartingSession, opts.Sleep = c.Bool("dry-run"), c.String("starting"), p.sleep
+	opts.Again, opts.DryRun, opts.Sleep = c.Bool("again"), c.Bool("dry-run"), p.sleep
 	opts.MinIdle = time.Duration(memories.MinRolloutIdleHours * float64(time.Hour))
 	opts.MaxAge = time.Duration(memories.MaxRolloutAgeDays * 24 * float64(time.Hour))
-	opts.Limit = memories.MaxRolloutsPerStartup
+	opts.Limit, opts.StartingSession = memories.MaxRolloutsPerStartup, c.String("starting")
 	if only := c.String("only"); only != "" {
 		opts.Only, opts.MinIdle = []string{only}, 0
 	}

@@ -111,6 +111,7 @@ func (p *program) printStatus(s operation.Status) {
 	})
 	statusList(p, "unreadable", s.Unreadable, func(u operation.Unreadable) string { return u.Error })
 	p.ui.sayHint(cmp.Or(s.Next.Hint, hint))
+	p.ui.sayHint(sayAgain(s.Again))
 	if len(s.Dead) > 0 {
 		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` retries dead jobs")
 	}
@@ -151,6 +152,14 @@ func sayNext(n operation.Next) string {
 		text += "; about " + sayEstimate(*n.Estimate)
 	}
 	return text
+}
+
+// sayAgain offers what a language model could read again; "" if there is nothing.
+func sayAgain(n operation.Next) string {
+	if n.Sessions == 0 || n.Estimate == nil {
+		return ""
+	}
+	return "weaker models read sessions before: `memoir run --again` " + sayNext(n)
 }
 
 func sayRunning(j operation.Running) string {

@@ -24,7 +24,7 @@ const (
 	StatementCommand     StatementKind = "Commands"    // a command that passed
 	StatementDecision    StatementKind = "Decisions"   // a choice with its reason
 	StatementFinding     StatementKind = "Findings"    // a cause that was found, a fact about the repository
-	StatementRefuted     StatementKind = "Refuted"     // a wrong hypothesis with the evidence against it
+	StatementRefuted     StatementKind = "Refuted"     // a wrong hypothesis, or what a later word overturned
 	StatementFile        StatementKind = "Files"       // an important file
 	StatementEnvironment StatementKind = "Environment" // versions, services, quirks
 	StatementProcedure   StatementKind = "Procedure"   // ordered steps as actually run
@@ -79,7 +79,7 @@ type Statement struct {
 	At     string        `json:"at,omitempty"`    // the day of the last of these items, UTC: 2006-01-02
 	Quote  string        `json:"quote,omitempty"` // a person's words, as typed
 
-	Outcome string `json:"outcome,omitempty"` // of a task: what became of it; of an outcome: its name and subject
+	Outcome string `json:"outcome,omitempty"` // of a task: what became of it; of an outcome: its name; if refuted: when
 	Detail  string `json:"detail,omitempty"`  // of an outcome: what its body says
 	Times   int    `json:"times,omitempty"`   // of a command: how often it passed; of a file: how often it was edited
 
@@ -136,6 +136,8 @@ func (s Statement) Line() string {
 	switch {
 	case s.Kind == StatementFile && s.Times > 0:
 		line += " (" + Count(s.Times, "edit") + ")"
+	case s.Kind == StatementRefuted && s.Outcome != "":
+		line += " (refuted " + s.Outcome + ")"
 	case s.Times > 1:
 		line += " (" + strconv.Itoa(s.Times) + " times)"
 	}

@@ -187,7 +187,7 @@ func ShortTitle(title string) string {
 // fillers are words that do not change the meaning of a statement.
 var fillers = SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that
 	these those so then than please also just ok okay i you we me my our your will would should can could do does did
-	done has have had when if into up out there here must always make sure ensure prefer`)
+	done has have had when if into up out there here must always ensure prefer each every`)
 
 // negations reject the words after them, up to the end of the clause.
 var negations = SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
@@ -253,7 +253,8 @@ func clauseEnd(r rune) bool { return strings.ContainsRune(",;:()!?—\n", r) }
 // split returns the words of a text in lower case, in order.
 func split(text string) []string {
 	var out []string
-	text = strings.NewReplacer("’", "'", "instead of", "not", "rather than", "not").Replace(strings.ToLower(text))
+	text = strings.NewReplacer("’", "'", "instead of", "not", "rather than", "not", "make sure", "").Replace(
+		strings.ToLower(text))
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./#'", r)
 	}) {
@@ -264,7 +265,7 @@ func split(text string) []string {
 	return out
 }
 
-// stem removes common English endings of a plain word.
+// stem removes common English endings of a plain word, and what is doubled or dropped before them ("tagging").
 func stem(w string) string {
 	if strings.ContainsAny(w, "-_./#0123456789") {
 		return w
@@ -272,10 +273,19 @@ func stem(w string) string {
 	if base, ok := strings.CutSuffix(w, "ies"); ok && len(base) >= 3 {
 		return base + "y"
 	}
-	for _, end := range []string{"ing", "ed", "es", "s"} {
-		if base, ok := strings.CutSuffix(w, end); ok && (len(base) >= 4 || end == "s" && len(base) >= 2) {
-			return base
+	for _, ends := range [][]string{{"es", "s"}, {"ing", "ed"}} {
+		for _, end := range ends {
+			if base, ok := strings.CutSuffix(w, end); ok && (len(base) >= 3 || base == "us" || end == "s" && len(base) == 2) {
+				w = base
+				break
+			}
 		}
+	}
+	if n := len(w); n > 3 && w[n-1] == w[n-2] {
+		w = w[:n-1]
+	}
+	if len(w) > 2 {
+		w = strings.TrimSuffix(w, "e")
 	}
 	return w
 }

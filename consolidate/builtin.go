@@ -78,7 +78,7 @@ func learn(sessions []*session) []part {
 // wishes returns what a person wants, and the rules that they stated in one session only, newest first. Whether
 // words hold from now on is not decided by their form: a person repeats them or writes a note, or a model judges them.
 func wishes(sessions []*session) (wanted, once []*claim) {
-	all := settled(gather(sessions, memoir.StatementPreference))
+	all := gather(sessions, memoir.StatementPreference)
 	bySupport(all)
 	for _, c := range all {
 		switch {

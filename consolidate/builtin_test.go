@@ -12,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/extract"
 )
 
 func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
@@ -83,7 +84,7 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"findings of a language model", "## What is known", many(1, "Findings: the pool leaks", "Refuted: the cache is at fault"),
 			[]string{"- refuted: the cache is at fault " + last(1) + "]", "- the pool leaks " + last(1) + "]"}},
 	} {
-		if got := under(build(t, input(test.sessions...)).MemoryMD, test.heading); !slices.Equal(got, test.want) {
+		if got := under(build(t, input(extract.Later(test.sessions)...)).MemoryMD, test.heading); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 		}
 	}

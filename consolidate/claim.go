@@ -136,26 +136,3 @@ func byRecall(a, b *session) int { return a.RecalledAt.Compare(b.RecalledAt) }
 func byAge(a, b *claim) int {
 	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))
 }
-
-// settled removes rules that a later one contradicts, except those of notes. A rule contradicts another if it has
-// nearly the same subject, and wants what the other rejects, or rejects what it wants.
-func settled(rules []*claim) []*claim {
-	return slices.DeleteFunc(slices.Clone(rules), func(c *claim) bool {
-		return c.written() == 0 && slices.ContainsFunc(rules, func(later *claim) bool {
-			opposite := slices.ContainsFunc(later.words, func(w string) bool {
-				return slices.Contains(c.words, "!"+w) || w[0] == '!' && slices.Contains(c.words, w[1:])
-			})
-			return opposite && later.newest().rank > c.newest().rank && subjects(c.words).Alike(subjects(later.words)) >= 0.6
-		})
-	})
-}
-
-// subjects returns words without the marks of rejection.
-func subjects(words memoir.Words) memoir.Words {
-	var out memoir.Words
-	for _, w := range words {
-		out = append(out, strings.TrimPrefix(w, "!"))
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}

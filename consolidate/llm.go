@@ -242,7 +242,7 @@ func (q *question) render(room int) model.Request {
 // never reach a memory; if it has none, its rollout summary.
 func (s *session) shown() string {
 	var plain []memoir.Statement
-	for _, st := range s.Extraction.Statements {
+	for _, st := range s.statements {
 		if st.Kind != memoir.StatementClaim {
 			st.Text, st.Items = cut(extract.Titled(strings.Join(strings.Fields(st.Text), " ")), maxStatement), nil
 			plain = append(plain, st)

@@ -52,7 +52,8 @@ func arrange(extractions []memoir.Extraction) []*session {
 		}
 		s := &session{Extraction: e, short: short[e.SessionKey], date: day(e)}
 		for _, st := range e.Statements {
-			if st.Text = oneLine(st.Text); st.Text != "" {
+			overturned := st.Kind == memoir.StatementRefuted && (st.Outcome != "" || st.Signal == memoir.SignalMaybe)
+			if st.Text = oneLine(st.Text); st.Text != "" && !overturned { // the raw memory has it
 				s.statements = append(s.statements, st)
 			}
 		}

@@ -143,7 +143,7 @@ func found(s *session) []candidate {
 				title = p.label() + ": "
 			}
 			c := state(signalFound, kind, title+why, t.final.item)
-			c.words, c.Cause = why, why
+			c.Cause = why
 			out = append(out, c)
 		}
 	}
@@ -177,9 +177,7 @@ func openEnds(s *session) []candidate {
 	last := s.turns[len(s.turns)-1].final
 	for _, text := range under(last.text, openWords) {
 		if len(text) <= maxCause && !strings.HasSuffix(text, "?") && !hasAny(lowerWords(text), "i", "me", "you", "your") {
-			c := state(signalOpen, memoir.StatementOpen, text, last.item)
-			c.words = text
-			out = append(out, c)
+			out = append(out, state(signalOpen, memoir.StatementOpen, text, last.item))
 		}
 	}
 	return out

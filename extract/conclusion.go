@@ -35,9 +35,7 @@ func conclusions(s *session) []candidate {
 		}
 		for _, p := range answer {
 			for _, text := range claims(p) {
-				c := state(signalConcluded, memoir.StatementClaim, text, t.final.item)
-				c.words = text
-				out = append(out, c)
+				out = append(out, state(signalConcluded, memoir.StatementClaim, text, t.final.item))
 			}
 		}
 	}

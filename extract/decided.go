@@ -45,7 +45,7 @@ func chosen(s *session) []candidate {
 			}
 			text := "chose " + quote(answer) + " for " + quoteTitle(question) + ", not " + strings.Join(others, " or ")
 			c := state(signalChosen, memoir.StatementDecision, text, t.before.N, t.ask.item)
-			c.Quote, c.words = answer, answer
+			c.Quote = answer
 			out = append(out, c)
 		}
 	}
@@ -65,7 +65,7 @@ func refused(s *session) []candidate {
 		if text, ok := instead(t); ok {
 			words := wholeSentences(t.ask.own, maxRule)
 			c := state(signalRefused, memoir.StatementDecision, text+" ("+quote(words)+")", t.before.N, t.ask.item, t.next.N)
-			c.Quote, c.words = words, words
+			c.Quote = words
 			out = append(out, c)
 		}
 	}

@@ -3,8 +3,8 @@
 //
 // Start with extract.go: the interface, the built-in model and its signals. session.go arranges the items; command.go,
 // purpose.go and status.go read command lines, typed.go and text.go the texts of people and agents. Each signal has a
-// file; preference.go has two, a person's rules and corrections. rank.go drops retracted statements and selects from
-// the others; render.go makes title and slug. llm.go asks a language model instead.
+// file; preference.go has two, a person's rules and corrections. later.go refutes what a later word overturns; rank.go
+// selects; render.go makes title and slug. llm.go asks a language model instead.
 package extract
 
 import (
@@ -75,7 +75,9 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	if len(kept) == 0 {
 		return out, memoir.Usage{}, nil
 	}
+	Date(kept, in.Items, out.EndedAt)
 	out.Statements = kept
+	out = Later([]memoir.Extraction{out})[0]
 	out.Title = s.did(kept)
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
 	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory()
@@ -86,15 +88,14 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, causes, found, openEnds, wishes, chosen, refused, fixed, repaired, instructions, passedCommands,
-	beforeCommits, editedFiles, conclusions,
+	asked, posted, causes, found, openEnds, wishes, takenBack, chosen, refused, fixed, repaired, instructions,
+	passedCommands, beforeCommits, editedFiles, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.
 type candidate struct {
 	memoir.Statement
 	paths []string // files that it depends on
-	words string   // a person's words or the agent's claim, which later words can retract
 }
 
 // The names of signals, which `memoir why` prints. memoir.SignalRule and SignalMaybe are in preference.go.

@@ -23,7 +23,7 @@ func wishes(s *session) []candidate {
 				kind = memoir.StatementFinding
 			}
 			c := state(signal, kind, quote(text), t.ask.item)
-			c.Quote, c.words = text, text
+			c.Quote = text
 			out = append(out, c)
 		}
 		found := false

@@ -18,7 +18,7 @@ var most = map[memoir.StatementKind]int{
 	memoir.StatementFailure: 8,
 	memoir.StatementCommand: 16, memoir.StatementEnvironment: 5, memoir.StatementFile: 6,
 	memoir.StatementDecision: 8, memoir.StatementFinding: 12, memoir.StatementOpen: 4,
-	memoir.StatementClaim: 40,
+	memoir.StatementRefuted: 4, memoir.StatementClaim: 40,
 }
 
 // rank orders candidates and keeps those that fit: certain ones before claims, newer tasks,
@@ -91,69 +91,8 @@ func distinct(list []candidate) []candidate {
 	return out
 }
 
-// stillHolds reports whether a candidate is still true at the end of the session. It is not if a file that it depends
-// on was removed or restored later, or if a person or the agent retracted the words.
+// stillHolds reports whether the session neither removed nor restored a file, on which a candidate depends, after it.
 func (s *session) stillHolds(c candidate) bool {
 	last := c.Items[len(c.Items)-1]
-	for _, p := range c.paths {
-		if s.gone[p] > last {
-			return false
-		}
-	}
-	return c.words == "" || !s.retractedAfter(c.words, last)
-}
-
-// retractions begin a sentence that retracts an earlier one.
-var retractions = []string{
-	"never mind", "nevermind", "scratch that", "forget that", "forget about", "forget what",
-	"on second thought", "actually no", "i changed my mind", "changed my mind", "i was wrong",
-	"i misread", "that was wrong", "correction", "undo that", "revert that", "wait no",
-}
-
-// maxRetractions bounds the retractions, the last ones, that are compared with each statement.
-const maxRetractions = 100
-
-// A retraction is the words of a sentence that retracts something.
-type retraction struct {
-	item  int
-	words memoir.Words
-}
-
-// retractedAfter reports whether a sentence after an item retracts a text.
-func (s *session) retractedAfter(text string, item int) bool {
-	var words memoir.Words
-	for _, r := range s.retracted {
-		if r.item <= item {
-			continue
-		}
-		if words == nil {
-			words = memoir.WordsOf(text)
-		}
-		if words.Shared(r.words) >= 3 {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *session) retracting() []retraction {
-	var out []retraction
-	add := func(item int, text string) {
-		if startsAny(withoutLead(lowerWords(text)), retractions...) {
-			out = append(out, retraction{item, memoir.WordsOf(text)})
-		}
-	}
-	for _, t := range s.turns {
-		for _, text := range t.ask.own {
-			add(t.ask.item, text)
-		}
-		for _, says := range t.says {
-			for _, p := range paragraphs(says.text) {
-				for _, text := range sentences(p.text) {
-					add(says.item, text)
-				}
-			}
-		}
-	}
-	return out[max(0, len(out)-maxRetractions):]
+	return !slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })
 }

@@ -23,7 +23,6 @@ type session struct {
 	worktrees map[string]bool   // directories of working trees that commands in the project added
 	named     map[string]string // command -> the instruction file, read by the session, that names it
 	gone      map[string]int    // path -> the item that removed or restored the file
-	retracted []retraction      // see retractedAfter
 }
 
 // A turn is a person's message with all that the agent did until the next one. If a session
@@ -80,7 +79,6 @@ func arrange(in Input) *session {
 		}
 	}
 	s.next(t)
-	s.retracted = s.retracting()
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -187,7 +188,7 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 		return cmp.Or(b.EndedAt.Compare(a.EndedAt), strings.Compare(a.SessionKey, b.SessionKey))
 	})
 	var all []withExtraction
-	for _, e := range extractions {
+	for _, e := range extract.Later(extractions) {
 		for _, s := range e.Statements {
 			all = append(all, withExtraction{s, e})
 		}
@@ -195,10 +196,11 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	return all, nil
 }
 
-// evidence returns the statements with some ids, in their order, and the sessions of each.
+// evidence returns the statements with some ids, in their order, and those that they replaced, with their sessions.
 func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 	out := []Statement{}
-	for _, id := range ids {
+	for i := 0; i < len(ids); i++ {
+		id := ids[i]
 		is := func(s Statement) bool { return s.ID == id }
 		if slices.ContainsFunc(out, is) {
 			continue
@@ -206,6 +208,9 @@ func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 		for _, s := range all {
 			if s.statement.ID != id {
 				continue
+			}
+			if s.statement.Replaces != "" {
+				ids = append(slices.Clip(ids), s.statement.Replaces)
 			}
 			if !slices.ContainsFunc(out, is) {
 				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),

@@ -54,6 +54,7 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 		return consolidate.Input{}, err
 	}
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
+	extractions = extract.Later(extractions)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
 	last, err1 := c.store.LastInputs(ctx, c.project.ID)
 	edits, err2 := c.store.HandEdits(ctx, c.project.ID)

@@ -90,6 +90,38 @@ func TestEachLineOfAMemoryHasItsStatements(t *testing.T) {
 	}
 }
 
+func TestTheLaterWordOfAnotherAgentsSessionWinsUntilItIsForgotten(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	const earlier, later = "Always use yarn to add dependencies.", "From now on use pnpm, not yarn."
+	claudeSession(t, dir, "one", "/srv/app", earlier)
+	codexSession(t, dir, "two", "/srv/app", "main", later)
+	first := run(t, options(home, dir))
+	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
+		if text := memoryOf(t, first, "app", name); strings.Contains(text, earlier) || !strings.Contains(text, later) {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	if text := memoryOf(t, first, "app", memoir.RawMemoriesFile); !strings.Contains(text, "## Refuted\n- “"+earlier+"” (refuted 2026-05-01)") {
+		t.Errorf("%s", text)
+	}
+	live, err := memory.At(home, first.Phase2[0].Project).Current()
+	must(t, err)
+	statements, err := memory.DecodeStatements(live.Files[memory.StatementsFile])
+	must(t, err)
+	ids := map[string]string{}
+	for _, e := range statements {
+		ids[e.Statements[0].Quote] = cmp.Or(e.Statements[0].Replaces, e.Statements[0].ID)
+	}
+	if ids[later] == "" || ids[later] != ids[earlier] {
+		t.Errorf("what it replaces is not named: %q", ids)
+	}
+	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:two"}})
+	if text := liveText(t, home, first.Phase2[0].Project); strings.Contains(text, "refuted") || !strings.Contains(text, "- “"+earlier+"” (said once") {
+		t.Errorf("it did not come back:\n%s", text)
+	}
+}
+
 func TestADamagedFileOfStatementsLosesNoNote(t *testing.T) {
 	t.Parallel()
 	home, o := noted(t)

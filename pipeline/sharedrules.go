@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/extract"
 )
 
 // markUserDue makes the user's own memory due if the shared rules have changed.
@@ -46,11 +47,11 @@ const leastProjects = 2
 // in at least leastProjects projects, and did not delete from their memory. It returns at most most sessions, those
 // that ended last.
 func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, error) {
-	all, err := r.store.Stated(ctx, memoir.StatementPreference)
+	all, err := r.store.Stated(ctx, memoir.StatementPreference, memoir.StatementRefuted)
 	if err != nil {
 		return nil, err
 	}
-	all = known(all)
+	all = extract.Later(known(all))
 	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
 	projects := map[string]map[string]bool{} // of a rule
 	words := map[string]memoir.Statement{}   // of the session that stated it last

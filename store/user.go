@@ -51,12 +51,12 @@ func (s *Store) RecordChanges(ctx context.Context, state int64, due bool) error 
 	}), "noting changes")
 }
 
-// Stated returns the extractions of all projects that have statements of a kind and whose sessions are
+// Stated returns the extractions of all projects that have statements of one of two kinds and whose sessions are
 // neither disabled nor forgotten, ordered by session key.
-func (s *Store) Stated(ctx context.Context, kind memoir.StatementKind) ([]memoir.Extraction, error) {
+func (s *Store) Stated(ctx context.Context, kind, other memoir.StatementKind) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id IS NOT NULL
-			AND instr(e.statements, ?) > 0 AND `+isInput+` ORDER BY e.session_key`,
-			[]any{`"kind":"` + string(kind) + `"`}, scanExtraction)
+			AND (instr(e.statements, ?) > 0 OR instr(e.statements, ?) > 0) AND `+isInput+` ORDER BY e.session_key`,
+			[]any{`"kind":"` + string(kind) + `"`, `"kind":"` + string(other) + `"`}, scanExtraction)
 	}, "reading statements")
 }

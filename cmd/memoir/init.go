@@ -29,7 +29,7 @@ func initCommand(p *program) *cli.Command {
 			"which model to use, if there is a choice, and before it writes or sends anything. Existing\n"+
 			"settings stay, except the model if you choose another. With --yes and without --model, it spends\n"+
 			"and sends nothing: it runs if only the built-in model is configured, else it leaves the run to\n"+
-			"`memoir run`.",
+			"`memoir run`. The built-in model finds rules, causes and open ends in English only.",
 			"memoir init", "memoir init --yes", "memoir init --model exec/claude", "memoir init --no-run --json --yes"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "use the `MODEL`: builtin, exec/claude, openai/gpt-5, …"},

@@ -94,6 +94,7 @@ type Statement struct {
 	Paths    []string `json:"paths,omitempty"`    // files it speaks of, relative to the project
 	Anchors  []Anchor `json:"anchors,omitempty"`  // where the project's files bear it out
 	Replaces string   `json:"replaces,omitempty"` // the id of the statement that it overturns
+	Stands   string   `json:"stands,omitempty"`   // the file of the project that says it, too: MEMORY.md does not
 }
 
 // StatementID returns the id of a statement: 10 hexadecimal digits of a hash of its project, kind and folded text. The
@@ -107,7 +108,7 @@ func StatementID(projectID string, kind StatementKind, text string) string {
 // are not among them: they are dropped if a secret is in them.
 func (s *Statement) Texts() []*string {
 	return []*string{&s.Text, &s.Quote, &s.Outcome, &s.Detail, &s.Command, &s.Dir, &s.Error, &s.Signature, &s.Cause,
-		&s.Fix}
+		&s.Fix, &s.Stands}
 }
 
 // Changed returns statements with each text changed. Paths and anchors that change would alter are dropped. The
@@ -248,23 +249,32 @@ type Consolidation struct {
 type LineOrigin struct {
 	Statements []string // ids, the newest session's first
 	Hand       bool     // a person wrote it
+	Kept       bool     // it is of a note or a failure, which is told even if the project's own files say it
 }
 
-const byHand = "hand-written"
+const (
+	byHand = "hand-written"
+	isKept = "kept "
+)
 
 // MarshalText writes the ids of the statements, or that a person wrote the line.
 func (o LineOrigin) MarshalText() ([]byte, error) {
 	if o.Hand {
 		return []byte(byHand), nil
 	}
-	return []byte(strings.Join(o.Statements, " ")), nil
+	text := strings.Join(o.Statements, " ")
+	if o.Kept {
+		text = isKept + text
+	}
+	return []byte(text), nil
 }
 
 // UnmarshalText is the inverse of MarshalText.
 func (o *LineOrigin) UnmarshalText(text []byte) error {
 	*o = LineOrigin{Hand: string(text) == byHand}
 	if !o.Hand {
-		o.Statements = strings.Fields(string(text))
+		ids, kept := strings.CutPrefix(string(text), isKept)
+		o.Kept, o.Statements = kept, strings.Fields(ids)
 	}
 	return nil
 }

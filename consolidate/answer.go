@@ -110,7 +110,7 @@ func (r *renewal) layOut(p *page) map[string][]string {
 			}
 			if !own {
 				entries := r.backed(text)
-				if !r.counts(entries, s.heading, text, kept) {
+				if r.told(entries, s.heading, text) || !r.counts(entries, s.heading, text, kept) {
 					continue
 				}
 				text = cited(withoutBracket(text), entries, lists)

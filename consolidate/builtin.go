@@ -150,7 +150,7 @@ type command struct {
 // commands returns the commands that passed: one example for each head, at most maxOfPurpose for each purpose,
 // general and frequent ones first. A line cites the sessions that ran exactly this command. If a head was only
 // run on parts of the project, its example says "also with other arguments"; it is left out if only one session
-// ran it and the purpose has a general command.
+// ran it and the purpose has a general command. A head is left out if the project's own files say its example.
 func commands(sessions []*session) []*claim {
 	seen := map[string]*command{}
 	heads := map[string][]*command{}
@@ -192,8 +192,10 @@ func commands(sessions []*session) []*claim {
 			}
 			best.text = text
 		}
-		examples = append(examples, best)
 		general[best.Purpose] = general[best.Purpose] || best.specific == 0
+		if best.Stands == "" {
+			examples = append(examples, best)
+		}
 	}
 	return bestOf(examples, general)
 }

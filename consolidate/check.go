@@ -133,6 +133,12 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 	return out, nil
 }
 
+// told reports whether the project's own files say a line that is neither a person's wish nor of a failure or a note.
+func (r *renewal) told(entries []entry, heading, line string) bool {
+	return heading != headPreferences && heading != headOnce && heading != headFailures && r.in.Own.Says(line) != "" &&
+		!slices.ContainsFunc(entries, func(e entry) bool { return memoir.IsEntry(e.key) })
+}
+
 // wiped reports whether a new MEMORY.md loses more than half of the present one. A line is lost if no new line
 // has half of its words although one of its sessions did not change. Recent work is not counted, since newer
 // work replaces it. A memory over its budget may shrink to it.
@@ -151,7 +157,7 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 		for _, l := range s.lines {
 			entries := r.entries(l, r.present.Citations)
 			if s.heading == headRecent || !slices.ContainsFunc(entries, firm) ||
-				r.unbacked(entries, s.heading, l, true) { // it is dropped
+				r.unbacked(entries, s.heading, l, true) || r.told(entries, s.heading, l) { // it is dropped
 				continue
 			}
 			all++

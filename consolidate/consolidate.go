@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // Input is the input of a consolidation.
@@ -25,9 +26,10 @@ type Input struct {
 	Known          []string              // session keys that were not selected but may be cited
 	Current        *memoir.Consolidation // live, nil if none
 	HandEdits      []memoir.HandEdit
-	Journals       string // journals of the last days for a model's prompt, if lines of them changed
-	SummaryTokens  int    // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
-	MaxMemoryBytes int    // of MEMORY.md; 0 is the default of 32 KiB
+	Own            extract.Own // of the working tree; statements that it says are marked
+	Journals       string      // journals of the last days for a model's prompt, if lines of them changed
+	SummaryTokens  int         // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
+	MaxMemoryBytes int         // of MEMORY.md; 0 is the default of 32 KiB
 }
 
 // Consolidator makes a project's memory files from its extractions.

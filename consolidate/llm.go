@@ -243,7 +243,7 @@ func (q *question) render(room int) model.Request {
 func (s *session) shown() string {
 	var plain []memoir.Statement
 	for _, st := range s.statements {
-		if st.Kind != memoir.StatementClaim {
+		if st.Kind != memoir.StatementClaim && st.Stands == "" {
 			st.Text, st.Items = cut(extract.Titled(strings.Join(strings.Fields(st.Text), " ")), maxStatement), nil
 			plain = append(plain, st)
 		}

@@ -41,8 +41,7 @@ func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 			continue
 		}
 		l := originLine{text: Words(line), words: memoir.WordsOf(Words(line))}
-		has := false
-		l.ids, l.anchors, has = o.of(line, l.words)
+		has := o.of(line, &l)
 		if strings.Contains(before.MemoryMD, line+"\n") {
 			if !has {
 				l.anchors = before.Anchors[key]
@@ -52,7 +51,7 @@ func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 			}
 		}
 		o.lines = append(o.lines, l)
-		c.Lines[key] = memoir.LineOrigin{Statements: l.ids}
+		c.Lines[key] = memoir.LineOrigin{Statements: l.ids, Kept: l.kept}
 		if len(l.anchors) > 0 {
 			c.Anchors[key] = l.anchors
 		}
@@ -73,14 +72,15 @@ type origins struct {
 type originLine struct {
 	text    string
 	words   memoir.Words
+	kept    bool
 	ids     []string
 	anchors []memoir.Anchor
 }
 
 // of finds the statements of a line of MEMORY.md, the newest session's first, and their anchors. has reports whether
 // a session of the input has one.
-func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []memoir.Anchor, has bool) {
-	ids = o.made[memoir.LineKey(line)].Statements
+func (o *origins) of(line string, l *originLine) (has bool) {
+	ids := o.made[memoir.LineKey(line)].Statements
 	made := len(ids) > 0
 	all := Cited(line, o.lists)
 	if len(all) == 0 { // ids of some agents do not have the form of one
@@ -94,20 +94,21 @@ func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []me
 		first := !has
 		var found []memoir.Anchor
 		for _, st := range s.statements {
-			if st.Kind == memoir.StatementClaim || !have.Repeats(memoir.WordsOf(st.Text)) {
+			if st.Kind == memoir.StatementClaim || !l.words.Repeats(memoir.WordsOf(st.Text)) {
 				continue
 			}
-			has = true
+			has, l.kept = true, l.kept || st.Kind == memoir.StatementFailure || memoir.IsEntry(s.SessionKey)
 			found = append(found, st.Anchors...)
 			if !made && st.Text == memoir.LineText(line) {
 				ids = append(ids, st.ID)
 			}
 		}
 		if first && has {
-			anchors = namedIn(line, found)
+			l.anchors = namedIn(line, found)
 		}
 	}
-	return distinct(ids), anchors, has
+	l.ids = distinct(ids)
+	return has
 }
 
 // namedIn returns the anchors whose text a line contains, each once, at most memoir.MaxAnchors.
@@ -140,10 +141,11 @@ func (o *origins) summary(c *memoir.Consolidation) {
 			continue
 		}
 		again, same := o.again(Words(line))
-		c.Lines[key] = memoir.LineOrigin{}
+		origin := memoir.LineOrigin{Kept: again.kept}
 		if same {
-			c.Lines[key] = memoir.LineOrigin{Statements: again.ids}
+			origin.Statements = again.ids
 		}
+		c.Lines[key] = origin
 		if found[key] = namedIn(line, again.anchors); len(found[key]) > 0 {
 			keys = append(keys, key)
 		}

@@ -152,16 +152,6 @@ func (p *page) String() string {
 	return tidyBreaks(b.String())
 }
 
-// lines counts the lines of all sections except the head and the map.
-func (p *page) lines() (n int) {
-	for _, s := range p.sections[1:] {
-		if s.heading != headMap {
-			n += len(s.lines)
-		}
-	}
-	return n
-}
-
 // entries returns the list entries of a section of level 2 and its subsections, without unconfirmed claims.
 func (p *page) entries(heading string) []string {
 	var out []string

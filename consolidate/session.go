@@ -53,7 +53,8 @@ func arrange(extractions []memoir.Extraction) []*session {
 		s := &session{Extraction: e, short: short[e.SessionKey], date: day(e)}
 		for _, st := range e.Statements {
 			overturned := st.Kind == memoir.StatementRefuted && (st.Outcome != "" || st.Signal == memoir.SignalMaybe)
-			if st.Text = oneLine(st.Text); st.Text != "" && !overturned { // the raw memory has it
+			said := st.Stands != "" && st.Kind != memoir.StatementCommand          // an example in commands stands for others
+			if st.Text = oneLine(st.Text); st.Text != "" && !overturned && !said { // the raw memory has it
 				s.statements = append(s.statements, st)
 			}
 		}

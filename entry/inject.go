@@ -25,16 +25,21 @@ func Any(root memory.Root) bool {
 // Notes are those that a session gets, the last accessed first.
 type Notes struct {
 	all     []memoir.Entry
-	waiting int // notes of agents
+	Waiting []memoir.Entry // of agents, which a session does not get
 }
 
 // Injected returns the person's notes that a session in a project gets, those of the user included.
-func Injected(ctx context.Context, st *store.Store, projectID string) (Notes, error) {
+func Injected(ctx context.Context, st *store.Store, projectID string) (n Notes, err error) {
 	notes, err := st.Entries(ctx, store.EntryFilter{Projects: []string{memoir.UserProjectID, projectID},
 		Kind: memoir.EntryNote})
-	all := len(notes)
-	notes = slices.DeleteFunc(notes, func(n memoir.Entry) bool { return n.Author != memoir.AuthorUser })
-	return Notes{notes, all - len(notes)}, err
+	for _, one := range notes {
+		if one.Author == memoir.AuthorUser {
+			n.all = append(n.all, one)
+		} else {
+			n.Waiting = append(n.Waiting, one)
+		}
+	}
+	return n, err
 }
 
 // Text returns as many notes as fit a number of tokens, the last accessed ones, and says how many there are: Markdown
@@ -53,7 +58,7 @@ func (n Notes) Text(tokens int) string {
 }
 
 // Empty reports whether there are no notes, also of agents.
-func (n Notes) Empty() bool { return len(n.all)+n.waiting == 0 }
+func (n Notes) Empty() bool { return len(n.all)+len(n.Waiting) == 0 }
 
 func (n Notes) text(shown int) string {
 	var b strings.Builder
@@ -62,9 +67,9 @@ func (n Notes) text(shown int) string {
 		fmt.Fprintf(&b, "\n%d of %s, those that were written or recalled last; `memoir search` finds the others.\n", shown,
 			memoir.Count(len(n.all), "note"))
 	}
-	if n.waiting > 0 {
+	if len(n.Waiting) > 0 {
 		fmt.Fprintf(&b, "\nWaiting for the user's confirmation: %s of agents (`memoir memories` lists them, "+
-			"`memoir remember '#N'` confirms one).\n", memoir.Count(n.waiting, "note"))
+			"`memoir remember '#N'` confirms one).\n", memoir.Count(len(n.Waiting), "note"))
 	}
 	notes := slices.Clone(n.all[:shown])
 	byCategory(notes)

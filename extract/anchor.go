@@ -13,11 +13,13 @@ import (
 // a piece of the statement: a value, name, flag or path, or the target or script of a command. If a piece was in
 // several files, the one seen closest to the cited items counts; with a tie, none does. Targets and scripts may also be
 // in the current working tree: look, unless it is nil, returns the text of a file there. Items must be redacted.
+// It also marks the statements that the project's own files say, as the session saw them.
 func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 	look func(path string) (text string, exists bool),
 ) {
 	v := &seen{top: strings.TrimRight(top, "/"), sightings: map[string]map[string][]sighting{"": {}},
 		pieces: map[string][]string{}, parser: newShellParser()}
+	v.own = Own{Dir: v.relative("", e.CWD), Files: map[string]string{}}
 	statements := e.Statements
 	parts := make([]pieces, len(statements))
 	for i, st := range statements {
@@ -55,7 +57,7 @@ func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 			p := v.named(name)
 			add(memoir.Anchor{Path: p}, p != "")
 		}
-		statements[i].Anchors = found
+		statements[i].Anchors, statements[i].Stands = found, v.own.In(st)
 	}
 }
 

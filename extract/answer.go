@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -304,3 +305,12 @@ func fillCommand(st *memoir.Statement, line, before, behind string) {
 
 var purposes = map[string]bool{forTest: true, forLint: true, forFormat: true, forCheck: true, forBuild: true,
 	forGenerate: true, forRelease: true, forSetup: true, forRun: true}
+
+// plainPath reports whether a path is below the session's root and has ordinary characters
+// only: a file name could contain an instruction.
+func plainPath(p string) bool {
+	return p != "" && p[0] != '/' && p[0] != '~' && !strings.HasPrefix(p, "..") &&
+		!strings.ContainsFunc(p, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@()[]$", r)
+		})
+}

@@ -15,6 +15,7 @@ import (
 var (
 	causeWords = []string{"root cause", "cause", "why", "problem", "motivation"}
 	foundWords = causeWords[:2]
+	toPerson   = []string{"i'll", "me", "you", "your", "please"}
 	openWords  = []string{"remaining", "not done", "left", "next steps", "follow-up", "follow-ups"}
 )
 
@@ -176,7 +177,7 @@ func openEnds(s *session) []candidate {
 	var out []candidate
 	last := s.turns[len(s.turns)-1].final
 	for _, text := range under(last.text, openWords) {
-		if len(text) <= maxCause && !strings.HasSuffix(text, "?") && !hasAny(lowerWords(text), "i", "me", "you", "your") {
+		if len(text) <= maxCause && !strings.HasSuffix(text, "?") && !hasAny(lowerWords(text), toPerson...) {
 			out = append(out, state(signalOpen, memoir.StatementOpen, text, last.item))
 		}
 	}

@@ -88,19 +88,19 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, causes, found, openEnds, wishes, takenBack, chosen, refused, fixed, repaired, instructions,
-	passedCommands, beforeCommits, editedFiles, conclusions,
+	posted, causes, found, openEnds, wishes, takenBack, chosen, refused, fixed, repaired, instructions, passedCommands,
+	beforeCommits, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.
 type candidate struct {
 	memoir.Statement
 	paths []string // files that it depends on
+	worth int      // of a claim, to choose the best ones
 }
 
 // The names of signals, which `memoir why` prints. memoir.SignalRule and SignalMaybe are in preference.go.
 const (
-	signalAsked       = "asked"       // typed.go: a request with its result
 	signalPosted      = "posted"      // posted.go: a commit, a pull request, an approved plan
 	signalCause       = "cause"       // cause.go: why a commit or pull request was made
 	signalIssue       = "issue"       // cause.go: an issue that the session filed
@@ -113,18 +113,17 @@ const (
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
 	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
 	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
-	signalEdited      = "edited"      // edited.go: a changed file
+	signalDone        = "done"        // conclusion.go: what a closing answer says of code that a check has passed
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
 
 // parties says whose word the statements of each signal are.
 var parties = map[string]memoir.Party{
 	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalInstruction: memoir.ByTool,
-	signalPassed: memoir.ByTool, signalEdited: memoir.ByTool,
-	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
+	signalPassed: memoir.ByTool, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
 	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
-	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
+	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent, signalDone: memoir.ByAgent,
 }
 
 // Known reports whether this version has a signal. Statements of signals that it no longer has are not consolidated.

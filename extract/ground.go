@@ -246,7 +246,10 @@ var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, 
 func loose(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsSpace(r), unicode.Is(unicode.Cf, r), r == '`', r == '*':
+		case unicode.IsSpace(r), r == '`', r == '*':
+			return -1
+		case r < unicode.MaxASCII: // most are
+		case unicode.Is(unicode.Cf, r):
 			return -1
 		case strings.ContainsRune("“”„«»", r):
 			return '"'

@@ -41,7 +41,7 @@ func (s *session) learn(it *memoir.Item, runs []*run) {
 }
 
 // numbered matches the line number that a tool prints before a line.
-var numbered = lazyregexp.New(`^\s*\d+(?:→|\t)`)
+var numbered = lazyregexp.New(`(?m)^[ \t]*\d+(?:→|\t)`)
 
 // instructions is the signal of commands that an instruction file names and that do not exist or do nothing: the
 // program, target or script is missing, and the session does not add it.

@@ -124,8 +124,7 @@ func (s *saying) read(text string) {
 	if !strings.Contains(lower, "use ") {
 		text = tongue.ReplaceAllString(text, "in_$1$2")
 	}
-	var main, scope []string
-	inScope := false
+	main, scope, inScope := "", "", false
 	for w := range strings.FieldsSeq(strings.ReplaceAll(strings.ToLower(text), "from now on", "")) {
 		bare := strings.Trim(w, `"'.,;:!?()`)
 		if scopes[bare] || starts[bare] {
@@ -134,14 +133,14 @@ func (s *saying) read(text string) {
 		switch {
 		case void[bare] || scopes[bare]:
 		case inScope:
-			scope = append(scope, bare)
+			scope += " " + bare
 		default:
-			main = append(main, w)
+			main += " " + w
 		}
 		inScope = inScope && w == strings.TrimRight(w, ",.;:")
 	}
-	s.scope = memoir.WordsOf(strings.Join(scope, " "))
-	for _, w := range memoir.WordsOf(strings.Join(main, " ")) {
+	s.scope = memoir.WordsOf(scope)
+	for _, w := range memoir.WordsOf(main) {
 		if no, ok := strings.CutPrefix(w, "!"); ok {
 			s.rejects = append(s.rejects, no)
 		} else {
@@ -164,7 +163,7 @@ func (s *saying) overturns(e *saying) bool {
 		return false
 	case s.Kind == memoir.StatementRefuted:
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
-	case len(s.scope) > 0 && s.scope.Alike(e.scope) < 0.5:
+	case len(less(s.scope, e.scope)) > 0:
 		return false
 	case within(s.rejects, e.wants): // not of another verb: "write docs, not tests"
 		return len(s.wants) == 0 || slices.Contains(s.wants, use) || s.wants.Shared(e.wants) > 0 || within(e.wants, s.rejects)

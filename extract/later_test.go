@@ -172,6 +172,14 @@ func TestSentencesThatBothHoldStay(t *testing.T) {
 	}
 }
 
+func TestAnExceptionLeavesTheRule(t *testing.T) {
+	t.Parallel()
+	got := Later(spoken("Always run the linter before committing.", "Never run the linter before committing on a branch."))
+	if st := got[0].Statements[0]; st.Outcome != "" {
+		t.Errorf("%+v", st)
+	}
+}
+
 func TestTheLastWordWinsAndAnEntryStays(t *testing.T) {
 	t.Parallel()
 	refuted := func(all []memoir.Extraction) (out []int) {

@@ -265,6 +265,9 @@ func posted(s *session) []candidate {
 		}
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
 		c.Outcome, c.Detail = c.Text, p.cause()
+		if c.Detail == "" && p.kind != postPlan {
+			c.Detail, _, _ = strings.Cut(body, "; ")
+		}
 		if body != "" {
 			c.Text += " — " + body
 		}
@@ -290,12 +293,11 @@ func (p post) shown() string { return quoteTitle(shorten(clean(p.title), maxSubj
 
 // housekeeping reports whether a commit's subject says that it is about feedback, style or a merge.
 func housekeeping(title string) bool {
-	return hasAny(lowerWords(title), "feedback", "review", "lint", "linter", "format", "formatting", "fmt",
-		"merge", "wip", "fixup", "typo", "prettier", "whitespace")
+	return hasAny(lowerWords(title), "feedback", "review", "lint", "format", "fmt", "merge", "wip", "fixup", "typo")
 }
 
 // maxBody bounds, in bytes, the text that is taken from the body of a post.
-const maxBody = 300
+const maxBody = 600
 
 // statements returns the first statements of a body, whole, up to maxBody bytes: without headings, trailers, test plans
 // and notes on its author. Of a plan it reads the first section only: the rest are steps.
@@ -325,8 +327,8 @@ func statements(body string, plan bool) string {
 }
 
 // endOfBody are words in headings that end a body's description of the change.
-var endOfBody = []string{"test", "tests", "testing", "test plan", "tested", "verification", "validation",
-	"checklist", "changes required", "how to test"}
+var endOfBody = []string{"test", "tests", "testing", "tested", "verification", "validation", "checklist",
+	"changes required"}
 
 // trailer reports whether a line is a trailer, a reference or a note on who wrote it.
 func trailer(line string) bool {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 
 	"memoir"
@@ -14,16 +15,14 @@ const (
 )
 
 var most = map[memoir.StatementKind]int{
-	memoir.StatementTask: 10, memoir.StatementOutcome: 10, memoir.StatementPreference: 12,
-	memoir.StatementFailure: 8,
-	memoir.StatementCommand: 16, memoir.StatementEnvironment: 5, memoir.StatementFile: 6,
-	memoir.StatementDecision: 8, memoir.StatementFinding: 12, memoir.StatementOpen: 4,
-	memoir.StatementRefuted: 4, memoir.StatementClaim: 40,
+	memoir.StatementOutcome: 10, memoir.StatementPreference: 12, memoir.StatementFailure: 8,
+	memoir.StatementCommand: 16, memoir.StatementEnvironment: 5, memoir.StatementDecision: 8,
+	memoir.StatementFinding: 12, memoir.StatementOpen: 4, memoir.StatementRefuted: 4, memoir.StatementClaim: 40,
 }
 
-// rank orders candidates and keeps those that fit: certain ones before claims, newer tasks,
-// outcomes, preferences and claims before older ones, commands and files by number of
-// occurrences. It returns them by kind, and within most kinds in order of items.
+// rank orders candidates and keeps those that fit: certain ones before claims, those of more worth before others, newer
+// ones before older ones, commands by number of occurrences. It returns them by kind, and within most kinds in order
+// of items.
 func rank(all []candidate) []memoir.Statement {
 	byKind := map[memoir.StatementKind][]candidate{}
 	for _, c := range all {
@@ -33,13 +32,10 @@ func rank(all []candidate) []memoir.Statement {
 	left, claims := maxRawTokens, maxClaims
 	for _, kind := range memoir.StatementKinds {
 		list := byKind[kind]
-		switch kind {
-		case memoir.StatementCommand:
+		if kind == memoir.StatementCommand {
 			list = perPurpose(list)
-		case memoir.StatementFile:
-			slices.SortStableFunc(list, func(a, b candidate) int { return b.Times - a.Times })
-		default:
-			slices.SortStableFunc(list, func(a, b candidate) int { return b.Items[0] - a.Items[0] })
+		} else {
+			slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Or(b.worth-a.worth, b.Items[0]-a.Items[0]) })
 		}
 		kept := list[:0:0]
 		for _, c := range distinct(list) {
@@ -53,7 +49,7 @@ func rank(all []candidate) []memoir.Statement {
 			}
 			kept = append(kept, c)
 		}
-		if kind != memoir.StatementCommand && kind != memoir.StatementFile {
+		if kind != memoir.StatementCommand {
 			slices.SortStableFunc(kept, func(a, b candidate) int { return a.Items[0] - b.Items[0] })
 		}
 		for _, c := range kept {
@@ -81,8 +77,7 @@ func distinct(list []candidate) []candidate {
 		w := memoir.WordsOf(c.Line())
 		same := false
 		for i := max(0, len(words)-maxCompared); i < len(words) && !same; i++ {
-			same = c.Text == out[i].Text || c.Kind != memoir.StatementCommand &&
-				c.Kind != memoir.StatementFile && w.Alike(words[i]) >= 0.7
+			same = c.Text == out[i].Text || c.Kind != memoir.StatementCommand && w.Alike(words[i]) >= 0.7
 		}
 		if !same {
 			out, words = append(out, c), append(words, w)

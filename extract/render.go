@@ -54,8 +54,8 @@ func asTitle(text string) string {
 }
 
 // opening matches the opening words of a request, such as "could you please".
-var opening = lazyregexp.New(`(?i)^(?:(?:ok(?:ay)?|alright|hey|hi|bro|dude|btw),? |(?:so|hmm), |please ` +
-	`|(?:can|could|would) you (?:please )?|i(?: want|'d like)(?: you)? to |pasted: )+`)
+var opening = lazyregexp.New(`(?i)^(?:(?:ok(?:ay)?|alright|hey|hi)(?: \w+,|,)? |so, |please ` +
+	`|(?:can|could|would) you (?:please )?|i(?: want|'d like)(?: you)? to )+`)
 
 // withoutOpening strips the opening words of a request, if enough text remains.
 func withoutOpening(text string) string {

@@ -11,12 +11,14 @@ import (
 func repaired(s *session) []candidate {
 	var out []candidate
 	for i, r := range s.runs {
-		why := firstClause(failureLine(r.call.output))
-		if r.status != statusFailed || r.filter || why == "" || len(why) > maxMessageLine ||
-			len(r.text) > 2*maxCommand || strings.Contains(r.text, "\n") || r.looks() {
+		if r.status != statusFailed || r.filter || len(r.text) > 2*maxCommand || strings.Contains(r.text, "\n") || r.looks() {
 			continue
 		}
-		if remedy, again := s.repair(r, s.runsAfter(i)); again != nil {
+		remedy, again := s.repair(r, s.runsAfter(i))
+		if again == nil {
+			continue
+		}
+		if why := firstClause(failureLine(r.call.output)); why != "" && len(why) <= maxMessageLine {
 			c := failure(r, why, remedy.text, remedy.item)
 			c.Signal, c.Items = signalRepaired, slices.Compact([]int{r.item, remedy.item, again.item})
 			out = append(out, c)

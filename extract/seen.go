@@ -17,6 +17,7 @@ type seen struct {
 	sightings map[string]map[string][]sighting // by piece and path; the piece "" is the path alone
 	pieces    map[string][]string              // by their first word
 	parser    *shellParser
+	own       Own // what the session saw of the project's own files
 }
 
 type sighting struct {
@@ -38,7 +39,7 @@ func (v *seen) look(it *memoir.Item) {
 	if tool := strings.ToLower(it.Tool); strings.Contains(tool, "grep") || strings.Contains(tool, "search") {
 		v.listed(it.N, it.CWD, it.Output)
 	} else if it.Output != "" {
-		v.shows(it.N, v.relative(it.CWD, firstText(gjson.Parse(it.Input), pathArguments...)), it.Output)
+		v.reads(it.N, v.relative(it.CWD, firstText(gjson.Parse(it.Input), pathArguments...)), it.Output)
 	}
 }
 
@@ -59,12 +60,13 @@ func (v *seen) edited(it *memoir.Item, diff string) {
 			var fresh strings.Builder
 			for line := range strings.Lines(lines) {
 				if strings.HasPrefix(line, "-") {
+					delete(v.own.Files, name)
 					v.each(line[1:], func(piece string, _ int) { delete(v.sightings[piece], name) })
 				} else if strings.HasPrefix(line, "+") {
 					fresh.WriteString(line[1:])
 				}
 			}
-			v.shows(it.N, name, fresh.String())
+			v.reads(it.N, name, fresh.String())
 		}
 	}
 }
@@ -81,7 +83,7 @@ var (
 func (v *seen) shell(it *memoir.Item) {
 	runs, wrote := v.parser.parse(clean(it.Input), it.CWD)
 	for _, w := range wrote {
-		v.shows(it.N, v.relative("", w.path), w.text)
+		v.reads(it.N, v.relative("", w.path), w.text)
 	}
 	var sources []*run
 	for _, r := range runs {
@@ -106,7 +108,10 @@ func (v *seen) prints(it *memoir.Item, r *run) {
 	words := r.words()
 	last := words[len(words)-1]
 	switch {
-	case readers[r.program] && len(words) == 2, searchers[r.program] && path.Ext(last) != "":
+	case readers[r.program] && len(words) == 2, !finders[r.program] && searchers[r.program] &&
+		OwnFile(last):
+		v.reads(it.N, v.relative(r.dir, last), it.Output)
+	case searchers[r.program] && path.Ext(last) != "":
 		v.shows(it.N, v.relative(r.dir, last), it.Output)
 	case finders[r.program], r.program == "git" && len(words) > 1 && words[1] == "grep":
 		v.listed(it.N, r.dir, it.Output)
@@ -121,6 +126,14 @@ func (v *seen) listed(item int, dir, output string) {
 		if m := hit.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 			v.shows(item, v.relative(dir, m[1]), m[2])
 		}
+	}
+}
+
+// reads records the text of one file, or a part of it.
+func (v *seen) reads(item int, name, text string) {
+	v.shows(item, name, text)
+	if OwnFile(name) && len(v.own.Files[name])+len(text) < MaxOwnFile {
+		v.own.Files[name] += numbered.ReplaceAllString(text, "") + "\n"
 	}
 }
 
@@ -169,6 +182,7 @@ func (v *seen) each(text string, found func(piece string, at int)) {
 
 // gone records the removal of a file, or of its text only.
 func (v *seen) gone(name string, removed bool) {
+	delete(v.own.Files, name)
 	for piece, paths := range v.sightings {
 		if piece != "" || removed {
 			delete(paths, name)

@@ -23,6 +23,9 @@ type session struct {
 	worktrees map[string]bool   // directories of working trees that commands in the project added
 	named     map[string]string // command -> the instruction file, read by the session, that names it
 	gone      map[string]int    // path -> the item that removed or restored the file
+	left      map[string]int    // word of code -> the item of the edit that removed it last
+	items     []memoir.Item
+	results   string // see repeats
 }
 
 // A turn is a person's message with all that the agent did until the next one. If a session
@@ -52,8 +55,9 @@ type edit struct {
 const maxMessage = 64 << 10
 
 func arrange(in Input) *session {
-	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
-		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, named: map[string]string{}}
+	s := &session{Session: in.Session, items: in.Items, root: strings.TrimSuffix(in.Session.CWD, "/"),
+		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, left: map[string]int{},
+		named: map[string]string{}}
 	parser := newShellParser()
 	t := &turn{}
 	var last *memoir.Item // call
@@ -116,6 +120,21 @@ func (s *session) change(it *memoir.Item, diff string) {
 		head, lines, _ := strings.Cut(part, "\n")
 		verb, name, _ := strings.Cut("*** "+head, ": ")
 		name = join(it.CWD, name)
+		var gone, came []string
+		for line := range strings.SplitSeq(lines, "\n") {
+			switch {
+			case strings.HasPrefix(line, "-"):
+				gone = append(gone, identifiers(line)...)
+			case strings.HasPrefix(line, "+"):
+				came = append(came, identifiers(line)...)
+			}
+		}
+		for _, w := range gone {
+			s.left[w] = it.N
+		}
+		for _, w := range came {
+			delete(s.left, w)
+		}
 		switch verb + ": " {
 		case addFile:
 			s.write(name, strings.ReplaceAll(strings.TrimPrefix(lines, "+"), "\n+", "\n"))
@@ -210,8 +229,6 @@ func (s *session) relative(p string) string {
 	}
 	return p
 }
-
-func (t *turn) acted() bool { return t.tools > 0 }
 
 // withoutMiddle removes whole lines from the middle of a text longer than maxMessage.
 func withoutMiddle(text string) string {

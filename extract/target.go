@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // A Target is what a command needs of a working tree: a definition in one of some files, or one of some paths. Both are
@@ -63,12 +64,27 @@ func (r *run) entryIn() (files []string, entry string) {
 }
 
 // buildFiles are files that define what programs run; programs by which no file is named follow a "=".
-const buildFiles = "Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json deno.jsonc " +
-	"Cargo.toml pom.xml=mvn,mvnw build.gradle=gradle,gradlew build.gradle.kts=gradle,gradlew CMakeLists.txt BUILD=bazel " +
-	"BUILD.bazel .pre-commit-config.yaml compose.yaml=docker compose.yml=docker docker-compose.yaml gulpfile.js " +
-	"Gruntfile.js docker-compose.yml turbo.json nx.json mix.exs Earthfile=earthly tasks.py dodo.py=doit " +
-	"fabfile.py pixi.toml meson.build justfile composer.json build.ninja=ninja build.sbt=sbt build.xml=ant " +
-	"project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
+const buildFiles = "Makefile=make GNUmakefile=make makefile=make Taskfile.yml=task Taskfile.yaml=task go.mod=go " +
+	".cargo/config.toml=cargo Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json " +
+	"deno.jsonc Cargo.toml pom.xml=mvn,mvnw build.gradle=gradle,gradlew build.gradle.kts=gradle,gradlew " +
+	"CMakeLists.txt BUILD=bazel BUILD.bazel .pre-commit-config.yaml compose.yaml=docker compose.yml=docker " +
+	"docker-compose.yaml gulpfile.js Gruntfile.js docker-compose.yml turbo.json nx.json mix.exs Earthfile=earthly " +
+	"tasks.py dodo.py=doit fabfile.py pixi.toml meson.build justfile composer.json build.ninja=ninja build.sbt=sbt " +
+	"build.xml=ant project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
+
+var programsOf = lazyregexp.New(`=\S+`)
+
+// builds reports whether a file defines what a program runs.
+func builds(file, text, program string) bool {
+	for one := range strings.FieldsSeq(buildFiles) {
+		if name, programs, _ := strings.Cut(one, "="); name == file {
+			_, named := memoir.Token(text, program, 0)
+			return named || strings.HasPrefix(strings.ToLower(strings.TrimPrefix(file, ".")), program) ||
+				slices.Contains(strings.Split(programs, ","), program)
+		}
+	}
+	return false
+}
 
 // word returns the first word of a command that stands in a file which has the command's program as its name or in its
 // text. Once it stands there no more, the command cannot be run. The program's own subcommands do not count.
@@ -84,14 +100,10 @@ func (v *seen) word(r *run, look func(string) (string, bool)) (memoir.Anchor, bo
 			strings.HasPrefix(at, "-") {
 			continue
 		}
-		for file := range strings.FieldsSeq(buildFiles) {
-			file, programs, _ := strings.Cut(file, "=")
+		for _, file := range strings.Fields(programsOf.ReplaceAllString(buildFiles, "")) {
 			a := memoir.Anchor{Path: v.relative(dir, file), Text: at}
 			text, _ := look(a.Path)
-			_, named := memoir.Token(text, name, 0)
-			named = named || strings.HasPrefix(strings.ToLower(strings.TrimPrefix(file, ".")), name) ||
-				slices.Contains(strings.Split(programs, ","), name)
-			if named && a.In(text) == memoir.Present {
+			if builds(file, text, name) && a.In(text) == memoir.Present {
 				return a, true
 			}
 		}
@@ -113,16 +125,25 @@ func (r *run) operands() []string {
 	})
 }
 
+// commandIn returns the commands in a text of the form "PURPOSE: `CMD` in `DIR`", and what is behind them.
+func commandIn(text string) (runs []*run, behind string) {
+	purpose, rest, _ := strings.Cut(text, ": ")
+	if !purposes[purpose] || !strings.HasPrefix(rest, "`") {
+		return nil, ""
+	}
+	span := codeSpans.FindStringIndex(rest)
+	if span == nil || span[0] > 0 {
+		return nil, ""
+	}
+	in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
+	runs, _ = newShellParser().parse(strings.Trim(rest[:span[1]], "` "), in[1])
+	return runs, rest[span[1]+len(in[0]):]
+}
+
 // Targets returns what the command in a line of a memory needs of a working tree, of which exists tells the paths. It
 // leaves out what a tree may have elsewhere.
 func Targets(line string, exists func(path string) bool) (out []Target) {
-	purpose, rest, _ := strings.Cut(memoir.LineText(line), ": ")
-	span := codeSpans.FindStringIndex(rest)
-	if !purposes[purpose] || span == nil || span[0] > 0 {
-		return nil
-	}
-	dir := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")[1]
-	runs, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), dir)
+	runs, _ := commandIn(memoir.LineText(line))
 	for _, r := range runs {
 		if r.dynamic || strings.HasPrefix(r.dir, "~") {
 			continue
@@ -154,14 +175,14 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 func (r *run) defined() (out []Target) {
 	other := r.options(fileOptions...)
 	for _, kind := range targets {
+		if !slices.Contains(strings.Fields(kind.programs), r.program) {
+			continue
+		}
 		words := r.operands()
 		if kind.form == inCargo {
 			words = r.args
 		}
-		m := regexp.MustCompile(kind.names).FindStringSubmatch(strings.Join(words, " "))
-		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil {
-			continue
-		}
+		m := append(regexp.MustCompile(kind.names).FindStringSubmatch(strings.Join(words, " ")), "")
 		for name := range strings.FieldsSeq(strings.Join(m[1:], " ")) {
 			t := Target{Name: name, form: kind.form}
 			for dir := path.Join(r.dir, "."); ; dir = path.Dir(dir) {

@@ -36,7 +36,7 @@ func (a ask) typed() bool {
 const maxParagraph = 700
 
 // ownSentences splits a person's own text into sentences. It leaves out fences, quotations,
-// tables, logs, code, list items and all text after a line that announces a paste.
+// tables, logs, code, list items and all text after a line with a colon at its end.
 func ownSentences(text string) (own []string, pasted bool) {
 	fence, after := false, false // after: the line before was pasted
 	open := ""                   // a line that continues in the next one
@@ -67,7 +67,7 @@ func ownSentences(text string) (own []string, pasted bool) {
 			continue
 		}
 		after = false
-		if strings.HasSuffix(trimmed, ":") && announces(trimmed) {
+		if strings.HasSuffix(trimmed, ":") {
 			flush()
 			return append(own, trimmed), true
 		}
@@ -79,13 +79,6 @@ func ownSentences(text string) (own []string, pasted bool) {
 	}
 	flush()
 	return own, pasted
-}
-
-// announces reports whether a line that ends in a colon announces pasted text.
-func announces(line string) bool {
-	return slices.ContainsFunc([]string{"feedback", "error", "comment", "review", "log", "output", "following", "plan",
-		"trace", "says", "said", "message", "this is", "issue", "report", "below",
-	}, func(w string) bool { return strings.Contains(strings.ToLower(line), w) })
 }
 
 // looksPasted reports whether a line is a log, code, a quotation, a table or an item of
@@ -196,78 +189,6 @@ func (s *session) requests() (out []request) {
 	return out
 }
 
-// asked is the signal of requests with their results: a pull request, else a commit.
-func asked(s *session) []candidate {
-	var out []candidate
-	all := s.requests()
-	results := s.results(all)
-	for i, r := range all {
-		if p := results[i]; p != nil && !strings.HasSuffix(r.text, "?") && !strings.Contains(r.text, "REDACTED") {
-			came := p.name() + ": " + p.shown()
-			if p.kind == postCommit {
-				came = "committed: " + p.shown()
-			}
-			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, p.item)
-			c.Outcome = came
-			if typed := strings.Join(strings.Fields(r.turns[0].ask.text), " "); strings.Contains(typed, r.text) {
-				c.Quote = r.text
-			}
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// results returns the result of each request, nil without one. A result belongs to the last request before it that
-// shares a rare word with its title. The first one of the session belongs to the request that began it.
-func (s *session) results(all []request) []*post {
-	asks, titles := map[string][]int{}, map[string][]int{} // by rare word
-	for i, r := range all {
-		index(asks, i, r.text)
-	}
-	of := map[string]int{} // the request of a title
-	for i, p := range s.posts {
-		if of[p.title]++; of[p.title] == 1 {
-			index(titles, i, p.title)
-		}
-	}
-	clear(of)
-	out := make([]*post, len(all))
-	for i := range s.posts {
-		p := &s.posts[i]
-		if !p.delivers() {
-			continue
-		}
-		n, known := of[p.title]
-		if !known {
-			if n = -1; len(of) == 0 && len(all) > 0 && all[0].turns[0] == s.turns[0] {
-				n = 0
-			}
-			for _, w := range memoir.WordsOf(p.title) {
-				if in := asks[w]; len(in) == 1 && len(titles[w]) == 1 && all[in[0]].item < p.item {
-					n = max(n, in[0])
-				}
-			}
-			of[p.title] = n
-		}
-		if n >= 0 && (out[n] == nil || p.kind == postPull || out[n].kind != postPull) {
-			out[n] = p
-		}
-	}
-	return out
-}
-
-// minRareWord is the least number of bytes of a rare word. It is in one request and one title of the session.
-const minRareWord = 5
-
-func index(by map[string][]int, i int, text string) {
-	for _, w := range memoir.WordsOf(text) {
-		if len(w) >= minRareWord {
-			by[w] = append(by[w], i)
-		}
-	}
-}
-
 // minRequest is the least number of words of a request; "yes" and "fix it" continue the previous one.
 const minRequest = 3
 
@@ -280,7 +201,7 @@ func requestOf(t *turn) string {
 	}
 	own := slices.DeleteFunc(slices.Clone(t.ask.own), lasting) // a rule asks for nothing
 	if !t.ask.typed() || len(own) == 0 || corrects(t.ask.own) ||
-		startsAny(lowerWords(own[0]), "don't", "do not", "yes", "yeah", "yep", "continue", "go on") {
+		startsAny(lowerWords(own[0]), "yes", "continue") {
 		return ""
 	}
 	text := wholeSentences(own[:min(len(own), maxRequestSentences)], maxRequest)

@@ -23,6 +23,7 @@ const (
 	Moved        State = "moved"        // the text is in another file now
 	Gone         State = "gone"         // its file, or the target of a command, no longer exists
 	Stale        State = "stale"        // its file exists, but does not contain the text
+	Told         State = "told"         // an instruction or build file of the project says it, too
 )
 
 var weight = map[State]int{Unverifiable: 0, Fresh: 1, Moved: 2, Gone: 3, Stale: 4}
@@ -185,20 +186,30 @@ func (t *Tree) ignored(name string) bool {
 	})
 }
 
-// BorneOut returns a summary without the lines that are outdated in the working tree at dir, and these lines.
-// Lines that cannot be verified stay, and all do if the anchors cannot be read.
-func (r Root) BorneOut(dir, summary string) (string, []Checked) {
-	checked, err := r.Check(dir, strings.SplitAfter(summary, "\n"))
+// BorneOut returns a summary without the lines that are outdated in the working tree at top, or that its own files at
+// the top and in dir say, and these lines. Lines that cannot be verified stay, as do all if the anchors are unreadable.
+// Told are no lines of people, of notes and of failures, nor those that were added since the publication.
+func (r Root) BorneOut(top, dir, summary string) (string, []Checked) {
+	checked, err := r.Check(top, strings.SplitAfter(summary, "\n"))
 	if err != nil {
 		return summary, nil
 	}
-	var outdated []Checked
-	return Without(summary, func(n int, _ string) bool {
-		if checked[n].Outdated() {
-			outdated = append(outdated, checked[n])
+	manifest, _ := r.Open(manifestName)
+	own, lines := Own(top, dir), gjson.GetBytes(manifest, "lines").Map()
+	var held []Checked
+	return Without(summary, func(n int, line string) bool {
+		c, from := checked[n], memoir.LineOrigin{}
+		origin, known := lines[memoir.LineKey(line)]
+		if _ = from.UnmarshalText([]byte(origin.Str)); known && !from.Hand && !from.Kept && !c.Outdated() {
+			if file := own.Says(line); file != "" {
+				c.State, c.Anchor = Told, memoir.Anchor{Path: file}
+			}
 		}
-		return checked[n].Outdated()
-	}), outdated
+		if c.Outdated() || c.State == Told {
+			held = append(held, c)
+		}
+		return c.Outdated() || c.State == Told
+	}), held
 }
 
 // Without returns a text without the lines, counted from 0, for which drop returns true, and without headings

@@ -168,7 +168,7 @@ func TestLinesThatTheTreeDoesNotBearOutAreHeldBack(t *testing.T) {
 		if test.files != nil {
 			dir = workTree(t, test.files)
 		}
-		got, held := root.BorneOut(dir, anchoredSummary)
+		got, held := root.BorneOut(dir, dir, anchoredSummary)
 		if got != test.want || len(held) != test.held {
 			t.Errorf("%s: %d held back, left:\n%s", test.what, len(held), got)
 		}
@@ -244,5 +244,54 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 	}
 	if checked, err := root.Check(t.TempDir(), []string{"- lint: `make lint`"}); err != nil || checked[0].Outdated() {
 		t.Errorf("in an empty directory: %+v, %v", checked, err)
+	}
+}
+
+// A line that a file of the project says is held back until the file says it no more. Those of people, of notes and
+// failures, and those that are new since the publication, are not.
+func TestLinesThatTheProjectsOwnFilesSayAreHeldBack(t *testing.T) {
+	t.Parallel()
+	summary := "# app: what earlier sessions taught\n\n## Build, test, run\n\n- run: `deckhand sail`\n- run: `deckhand moor`\n\n" +
+		"## Failures to avoid\n\n- The mast bends in a storm.\n\n## What to know\n\n- The hull is not painted twice.\n" +
+		"- Sails are folded by two.\n- Ropes are dried first.\n"
+	root := memory.At(t.TempDir(), "app-1")
+	must(t, root.Stage(t.Context(), 1, memory.Files{memoir.MemoryFile: []byte("# app\n"), memoir.SummaryFile: []byte(summary)},
+		memory.Manifest{Lines: map[string]memoir.LineOrigin{
+			memoir.LineKey("run: `deckhand sail`"):            {Statements: []string{"0123456789"}},
+			memoir.LineKey("run: `deckhand moor`"):            {},
+			memoir.LineKey("The mast bends in a storm."):      {Kept: true},
+			memoir.LineKey("The hull is not painted twice."):  {Statements: []string{"0123456780"}, Kept: true},
+			memoir.LineKey("Sails are folded by two."):        {Hand: true},
+			memoir.LineKey("Nothing of this is in the file."): {},
+		}}))
+	must(t, root.Swap(1))
+	guide := "- `deckhand sail` and `deckhand moor`\n- The mast bends in a storm.\n- The hull is not painted twice.\n" +
+		"- Sails are folded by two.\n- Ropes are dried first.\n"
+	without := func(lines ...string) string {
+		text := summary
+		for _, l := range lines {
+			text = strings.Replace(text, "- run: `deckhand "+l+"`\n", "", 1)
+		}
+		return text
+	}
+	for what, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"all is said":          {map[string]string{"AGENTS.md": guide}, strings.Replace(without("sail", "moor"), "## Build, test, run\n\n\n", "", 1)},
+		"in the session's":     {map[string]string{"web/CLAUDE.md": "`deckhand sail`\n", "go.mod": ""}, without("sail")},
+		"one was deleted":      {map[string]string{"AGENTS.md": strings.Replace(guide, "`deckhand moor`", "that", 1)}, without("sail")},
+		"in another directory": {map[string]string{"app/CLAUDE.md": guide, "go.mod": ""}, summary},
+		"by no such file":      {map[string]string{"notes.md": guide}, summary},
+	} {
+		dir := workTree(t, test.files)
+		if got, _ := root.BorneOut(dir, filepath.Join(dir, "web"), summary); got != test.want {
+			t.Errorf("%s: left is\n%s", what, got)
+		}
+	}
+	dir, out := workTree(t, map[string]string{"go.mod": ""}), workTree(t, map[string]string{"AGENTS.md": guide})
+	must(t, os.Symlink(filepath.Join(out, "AGENTS.md"), filepath.Join(dir, "AGENTS.md")))
+	if got, held := root.BorneOut(dir, dir, summary); got != summary {
+		t.Errorf("a link out of the tree was followed: %v", held)
 	}
 }

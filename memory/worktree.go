@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // Bounds of the reads in one check of a working tree, so that it takes milliseconds.
@@ -155,6 +156,36 @@ func (t *Tree) list() []string {
 		}
 	}
 	return t.names
+}
+
+// Own reads the instruction and build files at the top of a working tree and in a directory of a session below it.
+func Own(top, dir string) extract.Own {
+	own := extract.Own{Files: map[string]string{}}
+	tree, err := OpenTree(top)
+	if err != nil {
+		return own
+	}
+	defer tree.Close()
+	if below, err := filepath.Rel(top, dir); err == nil && filepath.IsLocal(below) {
+		own.Dir = filepath.ToSlash(below)
+	}
+	for _, at := range []string{".", path.Join(".", own.Dir)} {
+		f, err := tree.open(at)
+		if err != nil {
+			continue
+		}
+		names, _ := f.Readdirnames(maxEntries)
+		_ = f.Close()
+		for _, name := range append(names, ".cargo/config.toml") {
+			if !extract.OwnFile(name) {
+				continue
+			}
+			if text, err := tree.look(path.Join(at, name)); err == nil && len(text) <= extract.MaxOwnFile {
+				own.Files[path.Join(at, name)] = text
+			}
+		}
+	}
+	return own
 }
 
 // elsewhere finds the file to which an anchor's text was moved, "" if it is not found. It first looks in the

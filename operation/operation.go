@@ -5,7 +5,7 @@
 //
 // Read operation.go first (what operations need of a door; notes, messages, recap), then session.go (list, find,
 // show), generation.go (log, diff), status.go (projects, jobs, use of models), why.go (the
-// lines of a memory with their sources).
+// lines of a memory with their sources), review.go (what a person has not answered yet).
 package operation
 
 import (

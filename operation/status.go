@@ -30,6 +30,7 @@ type Project struct {
 	Generation  int64      `json:"generation"`
 	PublishedAt *time.Time `json:"published_at"`
 	Due         bool       `json:"due"`
+	New         int        `json:"new"` // lines that wait for a review
 }
 
 // ProjectOf returns the form of a project with clean texts, except its id: a folder has that name.
@@ -80,7 +81,10 @@ func ListProjects(ctx context.Context, st *store.Store, home string, clean func(
 	rows, err := pipeline.Projects(ctx, st, home)
 	out := Projects{[]Project{}}
 	for _, row := range rows {
-		out.Projects = append(out.Projects, ProjectOf(home, row, clean))
+		one := ProjectOf(home, row, clean)
+		news, _ := ReadNews(ctx, st, home, row.ID) // doctor reports a memory that cannot be read
+		one.New = news.New
+		out.Projects = append(out.Projects, one)
 	}
 	return out, err
 }

@@ -41,6 +41,7 @@ type Statement struct {
 	By       string     `json:"by"`
 	Sessions []Evidence `json:"sessions"`
 	Replaces string     `json:"replaces"` // the id of the statement that it overturned
+	Stands   string     `json:"stands"`   // the file of the project that says it, too, so that no line does
 }
 
 // Evidence is a session or an entry that has a statement, with the items that show it.
@@ -179,7 +180,11 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 		own = found
 	}
 	m.sessions = slices.DeleteFunc(own, gone)
+	stands := map[string]string{} // as the generation was made
 	for _, e := range m.published {
+		for _, s := range e.Statements {
+			stands[s.ID] = cmp.Or(s.Stands, stands[s.ID])
+		}
 		if !left[e.SessionKey] {
 			extractions = append(extractions, e)
 		}
@@ -190,6 +195,7 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	var all []withExtraction
 	for _, e := range extract.Later(extractions) {
 		for _, s := range e.Statements {
+			s.Stands = stands[s.ID]
 			all = append(all, withExtraction{s, e})
 		}
 	}
@@ -214,7 +220,8 @@ func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 			}
 			if !slices.ContainsFunc(out, is) {
 				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),
-					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Sessions: []Evidence{}})
+					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Stands: s.statement.Stands,
+					Sessions: []Evidence{}})
 			}
 			one := &out[len(out)-1]
 			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -119,6 +120,10 @@ func (p *phase1) extractOne(
 		return out, &memoir.AnswerError{Err: err}
 	}
 	p.anchor(extraction, loaded.Items)
+	told := extract.Own{Files: map[string]string{"AGENTS.md": loaded.Stats.Instructions}}
+	for i, st := range extraction.Statements {
+		extraction.Statements[i].Stands = cmp.Or(st.Stands, told.In(st))
+	}
 	out.Extraction = extraction
 	// The messages that an earlier extraction was made from may have been undone, or the rules may be gone.
 	outdated = outdated && extraction.Model == extract.BuiltinName
@@ -170,13 +175,12 @@ func (p *phase1) anchor(e memoir.Extraction, items []memoir.Item) {
 		return
 	}
 	top, asSeen := p.topOf(e.CWD)
-	tree, err := memory.OpenTree(top)
-	if err != nil {
-		extract.Anchors(e, asSeen, items, nil)
-		return
+	var look func(string) (string, bool)
+	if tree, err := memory.OpenTree(top); err == nil {
+		defer tree.Close()
+		look = tree.Look
 	}
-	defer tree.Close()
-	extract.Anchors(e, asSeen, items, tree.Look)
+	extract.Anchors(e, asSeen, items, look)
 }
 
 // skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of

@@ -2,11 +2,14 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +66,9 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return consolidate.Input{}, err
 	}
+	extractions, own := ownOf(c.project, extractions)
 	in := consolidate.Input{
+		Own:            own,
 		Project:        c.project,
 		Extractions:    extractions,
 		Changed:        map[string]bool{},
@@ -90,6 +95,58 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	}
 	in.Withdrawn, err = c.withdrawn(ctx, last)
 	return in, err
+}
+
+// ownOf marks the statements that the project's own files say: as its working tree has them, which it also returns,
+// else as any session saw them.
+func ownOf(project memoir.Project, extractions []memoir.Extraction) (out []memoir.Extraction, tree extract.Own) {
+	top := ""
+	for _, top = range project.Directories {
+		if tree = memory.Own(top, top); len(tree.Files) > 0 {
+			break
+		}
+	}
+	saw, by := map[string]string{}, map[string]extract.Own{} // by statement and by directory
+	for _, e := range extractions {
+		for _, st := range e.Statements {
+			saw[st.ID] = cmp.Or(saw[st.ID], st.Stands)
+		}
+	}
+	for _, e := range extractions {
+		if by[e.CWD].Files == nil {
+			by[e.CWD] = memory.Own(top, e.CWD)
+		}
+		e.Statements = slices.Clone(e.Statements)
+		for i, st := range e.Statements {
+			if st.Stands = saw[st.ID]; len(tree.Files) > 0 {
+				st.Stands = by[e.CWD].In(st)
+			}
+			if !memoir.IsEntry(e.SessionKey) {
+				e.Statements[i] = st
+			}
+		}
+		out = append(out, e)
+	}
+	return out, tree
+}
+
+// retold reports whether the project's own files say other statements than when its memory was published. It reads them
+// only if one was written or removed since.
+func retold(home string, row store.ProjectRow) bool {
+	root := memory.At(home, row.ID)
+	live, err := os.Stat(filepath.Join(root.Link(), memory.StatementsFile))
+	if row.Generation == 0 || err != nil || !slices.ContainsFunc(row.Directories, func(dir string) bool {
+		return slices.ContainsFunc(append([]string{"."}, extract.OwnFiles...), func(name string) bool {
+			info, err := os.Stat(filepath.Join(dir, name))
+			return err == nil && info.ModTime().After(live.ModTime())
+		})
+	}) {
+		return false
+	}
+	content, _ := root.Open(memory.StatementsFile)
+	was, _ := memory.DecodeStatements(content)
+	is, _ := ownOf(row.Project, was)
+	return !bytes.Equal(memory.EncodeStatements(is, strings.Clone), content)
 }
 
 // currentOf is the live memory as a consolidation reads it, without secrets from hand edits.

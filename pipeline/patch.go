@@ -42,27 +42,36 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		"", func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
 }
 
-// DropLine removes from a project's MEMORY.md the lines that have the words of a line, like Patch for the user. The
-// sessions that say them stay. The error has the code memoir.CodeNotFound if there is no such line, and
-// memoir.CodeUsage if it is a heading.
-func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir.Project, line string) (
-	Patched, error) {
+// ChangeLines replaces the lines of a project's MEMORY.md that have the words of a key by its value, or removes them if
+// that is empty, like Patch for the user. The sessions that say them stay. The error has the code memoir.CodeNotFound
+// if there is no such line, and memoir.CodeUsage if it is a heading.
+func ChangeLines(ctx context.Context, st *store.Store, opts Options, project memoir.Project,
+	changes map[string]string) (Patched, error) {
 	r, err := newPhases(st, opts)
 	if err != nil {
 		return Patched{}, err
 	}
 	words := func(line string) string { return memoir.Folded(memoir.LineText(memory.Neutralise(line))) }
+	wanted := map[string]string{}
+	for line, instead := range changes {
+		wanted[words(line)] = instead
+	}
 	return r.patch(ctx, project, memoir.AuthorUser, "",
 		func(_ context.Context, _ *consolidation, live memory.Snapshot) ([]byte, error) {
 			var ops []map[string]any
 			for i, text := range slices.Backward(strings.Split(string(live.Files[memoir.MemoryFile]), "\n")) {
-				if words(text) == "" || words(text) != words(line) {
+				instead, has := wanted[words(text)]
+				if words(text) == "" || !has {
 					continue
 				}
 				if memoir.IsHeading(text) {
 					return nil, memoir.Errorf(memoir.CodeUsage, "edit MEMORY.md to remove it", "that line is a heading")
 				}
-				ops = append(ops, map[string]any{"op": "remove", "line": i + 1})
+				op := map[string]any{"op": "remove", "line": i + 1}
+				if instead != "" {
+					op["op"], op["content"] = "update", instead
+				}
+				ops = append(ops, op)
 			}
 			if len(ops) == 0 {
 				return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir cat MEMORY.md` shows the lines",

@@ -94,11 +94,13 @@ func Projects(ctx context.Context, st *store.Store, home string) ([]store.Projec
 }
 
 // selectedProjects lists the projects that the run consolidates if they are due, and records those that are due
-// because of an edit.
+// because of an edit, also of the project's own files.
 func (p *phases) selectedProjects(ctx context.Context) ([]store.ProjectRow, error) {
 	projects, err := Projects(ctx, p.store, p.opts.Home)
 	projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !p.selected(row.ID) })
-	for _, row := range projects {
+	for i, row := range projects {
+		row.Due = row.Due || retold(p.opts.Home, row)
+		projects[i] = row
 		if row.Due && row.ChangeSeq <= row.ConsumedSeq && !p.opts.DryRun {
 			err = cmp.Or(err, p.store.Edited(ctx, row.ID))
 		}

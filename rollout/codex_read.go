@@ -166,6 +166,7 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	r.w.move(environmentCWD(p), r.w.branch)
 	full := contentText(get(p, "content"))
 	r.e.findOwnRun(full)
+	r.e.stats.Instructions = cmp.Or(r.e.stats.Instructions, agentsText(full))
 	if command, o, ok := userShell(full); ok {
 		r.e.shell(command, o, r.w)
 		return

@@ -55,6 +55,15 @@ func compactionSummary(message string) string {
 // agentsHeading is the beginning of the contents of AGENTS.md files.
 const agentsHeading = "# AGENTS.md instructions"
 
+// agentsText returns the contents of AGENTS.md files in a user text, "" if it has none.
+func agentsText(full string) string {
+	text, _ := element(full, "user_instructions")
+	if _, rest, ok := strings.Cut(full, agentsHeading); ok {
+		text, _ = element(rest, "INSTRUCTIONS")
+	}
+	return text
+}
+
 // ideHeadings are the beginnings of an editor's context before the request.
 var ideHeadings = []string{
 	"# Context from my IDE setup", "# Files mentioned by the user", "# In app browser", "# Selected text",

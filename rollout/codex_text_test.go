@@ -108,3 +108,16 @@ func TestCodexSkipsWhatMemoirInjected(t *testing.T) {
 	items, _ := read(t, write(t, "x.jsonl", lines...))
 	expect(t, items, "typed: fix it", "exec_command(memoir inject) =0 \nend")
 }
+
+// The project's instructions are no item, but what they say is known.
+func TestCodexGivesTheInstructionsOfTheProject(t *testing.T) {
+	t.Parallel()
+	for _, added := range []string{"# AGENTS.md instructions for /w/app\n\n<INSTRUCTIONS>\nRun `make tide`.\n</INSTRUCTIONS>",
+		"<user_instructions>\nRun `make tide`.\n</user_instructions>"} {
+		items, stats := read(t, write(t, "x.jsonl", cx(cxMeta(""), cxInput(added), cxInput("fix it"), cxUser("fix it"))...))
+		expect(t, items, "typed: fix it")
+		if strings.TrimSpace(stats.Instructions) != "Run `make tide`." {
+			t.Errorf("of %q: %q", added, stats.Instructions)
+		}
+	}
+}

@@ -33,6 +33,8 @@ type Stats struct {
 	CutTail   bool
 	OwnRun    bool           // the session is a model call of memoir
 	Unknown   map[string]int // records of a type that the reader does not know
+
+	Instructions string // the text of the project's AGENTS.md, if the agent put it before the first request; not redacted
 }
 
 // Bounds on Stats.Unknown.

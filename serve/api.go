@@ -35,6 +35,8 @@ var routes = []route{
 	{"DELETE", "/notes/{id}", "", "", changing((*server).forgetNote)},
 	{"GET", "/projects/{project}/memory", "memory", "Memory", reading((*server).projectMemory)},
 	{"GET", "/projects/{project}/why", "why", "Where a line comes from", reading((*server).why)},
+	{"GET", "/projects/{project}/review", "review", "Review", reading((*server).review)},
+	{"POST", "/projects/{project}/review", "", "", changing((*server).answerReview)},
 	{"PATCH", "/projects/{project}/memory", "", "", changing((*server).patchMemory)},
 	{"GET", "/projects/{project}/messages", "", "", reading((*server).lastMessages)},
 	{"POST", "/projects/{project}/messages", "", "", changing((*server).addMessages)},

@@ -42,6 +42,7 @@ var pagesOf = map[string]string{
 	"/projects/lanternd/memory":                    "use hostname and pid",
 	"/projects/lanternd/why?of=sign+tags":          "the word of a person",
 	"/projects/lanternd/why?of=quokka":             "no statement of project",
+	"/projects/lanternd/review":                    "once: should this hold?",
 	"/projects/lanternd/diff":                      "<ins>",
 	"/projects/lanternd/diff?from=1":               "onerror",
 	"/projects/lanternd/generations":               "Generation 1, live",

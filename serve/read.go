@@ -218,6 +218,33 @@ func (s *server) replace(c call, number string, by *noteIn) (none operation.Entr
 	return operation.EntryOf(e), err
 }
 
+func (s *server) review(c call) (any, error) {
+	return s.Review(c.Context(), c.st, c.project.ID, !wantsPage(c.Request))
+}
+
+// answerReview carries out one answer, and returns what is left.
+func (s *server) answerReview(c call) (any, error) {
+	var in struct{ ID, Answer, Text string }
+	if byForm(c.Request) {
+		in.ID, in.Answer, in.Text = c.PostFormValue("id"), c.PostFormValue("answer"), c.PostFormValue("text")
+	} else if err := decode(c.Request, &in, `{"id": "…", "answer": "keep"}`); err != nil {
+		return nil, err
+	}
+	r, err := s.Review(c.Context(), c.st, c.project.ID, true)
+	i := slices.IndexFunc(r.Lines, func(l operation.ReviewLine) bool { return l.ID == in.ID })
+	if err == nil && i < 0 {
+		err = memoir.Errorf(memoir.CodeNotFound, "it may be answered", "nothing in the review is %s", memoir.Cut(in.ID, 50))
+	}
+	if err == nil {
+		err = s.Answer(c.Context(), c.st, c.opts, c.project.Project,
+			operation.Answer{Line: r.Lines[i], Answer: in.Answer, Text: in.Text})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.review(c)
+}
+
 func (s *server) patchMemory(c call) (any, error) {
 	patch, err := io.ReadAll(c.Body)
 	if err != nil {

@@ -245,7 +245,7 @@ var noText = strings.Fields(`
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
 	mark.session_key mark.directory mark.project_id hand_edit.project_id hand_edit.action counter.name
 	project_alias.project_id project_alias.kind project_directory.project_id
-	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
+	redaction.scope redaction.key redaction.rule review.project_id review.key run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent
 	session.version session.reason searchable.session_key fallback.session_key entry.session_key entry.kind entry.category entry.author skipped_record.session_key skipped_record.why skipped_record.type
 	withdrawal.project_id withdrawal.texts`)

@@ -143,6 +143,28 @@ func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
 		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Nth, n.Text, n.Others, millis(n.At))
 }
 
+// Answered returns when a person answered about lines of a project's memory, in milliseconds by key; see Answer.
+func (s *Store) Answered(ctx context.Context, projectID string) (map[string]int64, error) {
+	return fetch(ctx, s, func(t tx) (map[string]int64, error) {
+		at := map[string]int64{}
+		return at, fill(t, at, `SELECT key, at FROM review WHERE project_id = ?`, projectID)
+	}, "reading the review of project %s", projectID)
+}
+
+// Answer records that a person answered about lines with some keys and about the statements behind them. Lines that no
+// generation has, and none is to have, count as removed by hand.
+func (s *Store) Answer(ctx context.Context, projectID string, keys, never []string) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		err := t.run(`INSERT OR REPLACE INTO review (project_id, key, at) SELECT ?, value, ? FROM json_each(?)`,
+			projectID, millis(s.now()), jsonList(keys))
+		for _, line := range never {
+			err = errors.Join(err, putHandEdit(t, projectID, -1, memoir.HandEdit{File: memoir.MemoryFile,
+				Action: memoir.EditRemoved, Text: line, At: s.now()}))
+		}
+		return err
+	}), "recording the review of project %s", projectID)
+}
+
 // HandEdits returns the hand edits of a project, oldest first. For whole files only the last edit counts, written or
 // deleted. A later opposite edit of the same line makes EditWasAdded or EditWasRemoved of one. A removal that leaves
 // fewer equal lines than were added is opposite to the last addition, if possible in its section, but not to that of

@@ -50,6 +50,7 @@ func (s *Store) Merge(ctx context.Context, c ProjectClaim, into string) error {
 			`DELETE FROM project_alias WHERE project_id = ?2 AND kind = 'name' AND alias IN
 				(SELECT alias FROM project_alias WHERE project_id = ?1 AND kind <> 'name')`,
 			`UPDATE mark SET project_id = ?2 WHERE project_id = ?1`,
+			`UPDATE OR IGNORE review SET project_id = ?2 WHERE project_id = ?1`,
 			`UPDATE ledger SET project_id = ?2 WHERE project_id = ?1`)
 		if err == nil {
 			err = s.moveAll(t, c.ProjectID, into, "", `true`, pushed)

@@ -43,7 +43,7 @@ type options struct {
 	memoir string // the program, "" to build it
 	corpus string // real sessions
 	real   bool
-	home   string // a home with raw memories of real sessions
+	home   string // a home with memories of real sessions
 	json   bool
 	misses bool
 }
@@ -56,8 +56,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.memoir, "memoir", "", "the memoir to measure (default: built from ./cmd/memoir)")
 	flags.StringVar(&o.corpus, "corpus", cmp.Or(os.Getenv("MEMOIR_CORPUS"), filepath.Join("..", "shared", "corpus")),
 		"the real sessions that corpus/ marks")
-	flags.BoolVar(&o.real, "real", false, "score raw memories of the real sessions, and what survives fitting")
-	flags.StringVar(&o.home, "home", "", "with -real: score the raw memories of this home, of the sessions that it has")
+	flags.BoolVar(&o.real, "real", false, "score memories of the real sessions, and what survives fitting")
+	flags.StringVar(&o.home, "home", "", "with -real: score the memories of this home, of the sessions that it has")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.misses, "misses", false, "list each fact that was missed and each trap that was fallen into")
 	if err := flags.Parse(args); err != nil {
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return memoir.Errorf(memoir.CodeInvalid, "", "there are no arguments, %q is one", flags.Arg(0))
 	}
 	if o.real {
-		return runReal(ctx, o, stdout)
+		return runReal(ctx, o, stdout, stderr)
 	}
 	projects, err := scenario.ReadAll(filepath.Join(o.data, "sessions"))
 	if err != nil {

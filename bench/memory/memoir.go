@@ -23,20 +23,11 @@ import (
 
 // scoreMemoir runs memoir over the sessions.
 func scoreMemoir(ctx context.Context, o options, projects []scenario.Project, stderr io.Writer) (*Report, error) {
-	dir, err := os.MkdirTemp("", "memoir-bench-")
+	m, err := newProgram(ctx, o, stderr)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	m := memoirProgram{path: o.memoir, dir: dir, home: filepath.Join(dir, "home")}
-	if m.path == "" {
-		m.path = filepath.Join(dir, "memoir")
-		build := exec.CommandContext(ctx, "go", "build", "-o", m.path, "memoir/cmd/memoir")
-		build.Stderr = stderr
-		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("build memoir: %w", err)
-		}
-	}
+	defer os.RemoveAll(m.dir)
 	report := &Report{Total: Counts{Name: "all", Tallies: map[string]Tally{}}}
 	if report.Millis, err = m.remember(ctx, projects); err != nil {
 		return nil, err
@@ -62,6 +53,30 @@ type memoirProgram struct {
 	roots           map[string]string // of the projects, by their directories
 }
 
+// newProgram returns the program under test, built if the options name none, in a new directory.
+func newProgram(ctx context.Context, o options, stderr io.Writer) (*memoirProgram, error) {
+	dir, err := os.MkdirTemp("", "memoir-bench-")
+	if err != nil {
+		return nil, err
+	}
+	m := &memoirProgram{path: o.memoir, dir: dir, home: filepath.Join(dir, "home")}
+	if m.path == "" {
+		m.path = filepath.Join(dir, "memoir")
+		build := exec.CommandContext(ctx, "go", "build", "-o", m.path, "memoir/cmd/memoir")
+		build.Stderr = stderr
+		if err := build.Run(); err != nil {
+			os.RemoveAll(dir)
+			return nil, fmt.Errorf("build memoir: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// run runs both phases over a directory of sessions.
+func (m *memoirProgram) run(ctx context.Context, out any, sessions string) error {
+	return m.command(ctx, out, "run", "--sessions", sessions, "--min-idle", "0", "--max-age", "0", "--all")
+}
+
 // command runs memoir with nobody's settings and decodes what it printed.
 func (m *memoirProgram) command(ctx context.Context, out any, args ...string) error {
 	command := exec.CommandContext(ctx, m.path, append(args, "--home", m.home, "--json")...)
@@ -84,8 +99,7 @@ func (m *memoirProgram) remember(ctx context.Context, projects []scenario.Projec
 	var report struct {
 		Millis int64 `json:"duration_ms"`
 	}
-	err = m.command(ctx, &report, "run", "--sessions", sessions, "--min-idle", "0", "--max-age", "0", "--all")
-	if err != nil {
+	if err = m.run(ctx, &report, sessions); err != nil {
 		return 0, err
 	}
 	var list struct {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +16,11 @@ import (
 	"memoir/secrets"
 )
 
-// realScore is the score of one real session's raw memory.
+// realScore is the score of one real session's raw memory, and of its project's MEMORY.md.
 type realScore struct {
 	Session       string
 	Recall, Traps Tally
-	// With a home: the facts and traps in what the session's project published.
+	// The facts and traps in what the session's project published.
 	InMemory, InSummary, TrapsInFiles Tally
 	Tokens                            int // of the raw memory, 4 bytes each
 	Items                             int
@@ -63,40 +63,43 @@ type realReport struct {
 	Largest  int // raw memory, tokens
 	Fitted   []fitScore
 	Spent    time.Duration // of the extractions alone
+	Raw      signalScores  // by signal
+	Files    signalScores
 	Misses   []Miss
+	seen     map[*signalLine]bool // first lines of the MEMORY.md that are counted
 }
 
-// runReal scores raw memories of the real sessions, each extracted alone with the built-in
-// model or taken from a home, and what of the sessions survives being fitted to a budget.
-func runReal(ctx context.Context, o options, out io.Writer) error {
+// runReal scores raw memories of the real sessions, each extracted alone with the built-in model or taken from a home;
+// the files of a run over all of the corpus, or of the home; and what of the sessions survives being fitted.
+func runReal(ctx context.Context, o options, out, stderr io.Writer) error {
 	scanner, err := secrets.New(secrets.Options{})
 	if err != nil {
 		return err
 	}
 	extractor := extract.NewBuiltin()
-	report := &realReport{Total: realScore{Session: "all"},
+	report := &realReport{Total: realScore{Session: "all"}, Raw: signalScores{}, Files: signalScores{},
+		seen:   map[*signalLine]bool{},
 		Fitted: []fitScore{{Budget: 4000}, {Budget: 8000}, {Budget: 16000}, {Budget: 64000}}}
-	kept, err := homeFiles(o.home)
-	if err != nil {
-		return err
-	}
-	err = eachReal(ctx, o, scanner, func(r realSession) error {
-		if files, ok := kept[r.session.ID]; o.home != "" {
-			if ok {
-				report.add(r, files)
+	kept, err := homeOf(ctx, o, stderr)
+	if err == nil {
+		err = eachReal(ctx, o, scanner, func(r realSession) error {
+			of, ok := kept[r.session.ID]
+			if o.home == "" {
+				start := time.Now()
+				extraction, _, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
+				if err != nil {
+					return fmt.Errorf("extract %s: %w", r.Session, err)
+				}
+				report.Spent += time.Since(start)
+				extraction, _ = scanner.Extraction(extraction)
+				of.statements = extraction.Statements
+			} else if !ok {
+				return nil
 			}
+			report.add(r, of)
 			return nil
-		}
-		start := time.Now()
-		extraction, _, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
-		if err != nil {
-			return fmt.Errorf("extract %s: %w", r.Session, err)
-		}
-		report.Spent += time.Since(start)
-		extraction, _ = scanner.Extraction(extraction)
-		report.add(r, homeFile{raw: extraction.RawMemory()})
-		return nil
-	})
+		})
+	}
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		_, err = fmt.Fprintln(out, err)
 		return err
@@ -107,47 +110,53 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 	return give(o, out, report, &report.Misses)
 }
 
-// homeFile is what a home has of a session: its raw memory, and its project's files.
-type homeFile struct{ raw, memory, summary string }
-
-// homeFiles reads a home, by the sessions' ids.
-func homeFiles(home string) (map[string]homeFile, error) {
-	out := map[string]homeFile{}
-	if home == "" {
-		return out, nil
+// homeOf returns what a home has of each session: the home that is asked for, else that of a run over the corpus.
+func homeOf(ctx context.Context, o options, stderr io.Writer) (map[string]remembered, error) {
+	if o.home != "" {
+		return readHome(o.home)
 	}
-	roots, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
-	read := func(root, name string) string {
-		data, failed := os.ReadFile(filepath.Join(root, name))
-		err = errors.Join(err, failed)
-		return string(data)
+	if _, err := os.Stat(o.corpus); err != nil {
+		return nil, nil // eachReal says so
 	}
-	for _, root := range roots {
-		memory, summary := read(root, "MEMORY.md"), read(root, "memory_summary.md")
-		for id, raw := range rawSections(read(root, "raw_memories.md")) {
-			out[id] = homeFile{raw, memory, summary}
-		}
+	m, err := newProgram(ctx, o, stderr)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && len(out) == 0 {
-		err = memoir.Errorf(memoir.CodeInvalid, "", "%s has no raw memories", home)
+	defer os.RemoveAll(m.dir)
+	if err := m.run(ctx, new(any), o.corpus); err != nil {
+		return nil, err
 	}
-	return out, err
+	return readHome(m.home)
 }
 
-func (t *realReport) add(r realSession, f homeFile) {
-	s := realScore{Session: r.Session, Tokens: memoir.Tokens(f.raw), Items: len(r.items)}
-	count := func(to *Tally, text string, all []marks.Mark, where string) {
-		found, misses := look(marks.Lines(text), all, r.Session, where)
+func (t *realReport) add(r realSession, of remembered) {
+	raw := memoir.FormatStatements(of.statements)
+	s := realScore{Session: r.Session, Tokens: memoir.Tokens(raw), Items: len(r.items)}
+	count := func(to *Tally, lines []marks.Line, all []marks.Mark, where string) {
+		found, misses := look(lines, all, r.Session, where)
 		to.merge(found)
 		t.Misses = append(t.Misses, misses...)
 	}
-	count(&s.Recall, f.raw, r.Facts, inRaw)
-	count(&s.Traps, f.raw, r.Traps, inRaw)
-	if f.memory != "" {
-		count(&s.InMemory, f.memory, r.Facts, "MEMORY.md")
-		count(&s.InSummary, f.summary, r.Facts, "summary")
-		count(&s.TrapsInFiles, f.memory+f.summary, r.Traps, trapsFiles)
+	count(&s.Recall, marks.Lines(raw), r.Facts, inRaw)
+	count(&s.Traps, marks.Lines(raw), r.Traps, inRaw)
+	var lines []signalLine
+	for _, st := range of.statements {
+		lines = append(lines, signalLine{st.Signal, marks.Whole(st.Line())})
 	}
+	t.Raw.count(lines)
+	t.Raw.look(lines, r.Marks)
+	var memory []marks.Line
+	for _, l := range of.memory {
+		memory = append(memory, l.Line)
+	}
+	if len(memory) > 0 && !t.seen[&of.memory[0]] {
+		t.seen[&of.memory[0]] = true
+		t.Files.count(of.memory)
+	}
+	t.Files.look(of.memory, r.Marks)
+	count(&s.InMemory, memory, r.Facts, "MEMORY.md")
+	count(&s.InSummary, of.summary, r.Facts, "summary")
+	count(&s.TrapsInFiles, append(memory, of.summary...), r.Traps, trapsFiles)
 	for _, it := range r.items {
 		s.Read += extract.Cost(it)
 	}
@@ -179,5 +188,18 @@ func (t *realReport) print(out io.Writer) {
 	for _, s := range t.Fitted {
 		lines = append(lines, fmt.Sprintf("%d\t%s\t%d", s.Budget, s.Fit, s.Over))
 	}
+	table(out, lines)
+	t.Raw.print(out, "raw memories")
+	t.Files.print(out, "MEMORY.md")
+}
+
+func (t signalScores) print(out io.Writer, where string) {
+	lines := []string{where + "\tlines\tbytes\tfacts (weight)\tonly there\ttraps"}
+	for _, signal := range slices.Sorted(maps.Keys(t)) {
+		s := t[signal]
+		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%d (%d)\t%d (%d)\t%d", signal, s.Lines, s.Bytes,
+			s.Found.Found, s.Found.WeightFound, s.Only.Found, s.Only.WeightFound, s.Traps.Found))
+	}
+	fmt.Fprintln(out)
 	table(out, lines)
 }

@@ -45,6 +45,9 @@ func TestRealSessionsAreMeasured(t *testing.T) {
 	if report.Total.Recall != want || report.Total.Traps.Of != 1 || len(report.Sessions) != 1 || report.Largest == 0 {
 		t.Errorf("measured is %+v", report)
 	}
+	if report.Total.InMemory.Of != 2 || report.Raw["rule"] == nil || report.Raw["rule"].Only.WeightFound != 3 {
+		t.Errorf("in MEMORY.md %+v, by the rule %+v", report.Total.InMemory, report.Raw["rule"])
+	}
 	if len(report.Misses) == 0 || report.Misses[0].ID != "colour" {
 		t.Errorf("missed are %+v", report.Misses)
 	}
@@ -66,7 +69,8 @@ func TestRawMemoriesOfAHomeAreScored(t *testing.T) {
 		t.Fatal(err)
 	}
 	own, kept := measuredReal(t, "-data", "testdata", "-corpus", corpus), measuredReal(t, "-data", "testdata", "-corpus", corpus, "-home", home)
-	if own.Total.Recall != kept.Total.Recall || len(kept.Sessions) != 1 || kept.Largest == 0 {
+	if own.Total.Recall != kept.Total.Recall || own.Total.InMemory != kept.Total.InMemory || len(kept.Sessions) != 1 ||
+		kept.Largest == 0 {
 		t.Errorf("measured is %+v, of the home %+v", own.Total, kept.Total)
 	}
 }

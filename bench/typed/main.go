@@ -35,7 +35,16 @@ type row struct {
 func main() {
 	path := flag.String("sentences", filepath.Join("..", "shared", "typed", "items.jsonl"), "the labelled sentences")
 	show := flag.String("show", "", "print the sentences of this part with their signals and labels")
+	relearn := flag.Bool("learn", false, "write the weights that extract embeds, from the sentences in testdata")
 	flag.Parse()
+	if *relearn {
+		from := filepath.Join("bench", "typed", "testdata", "learn.tsv")
+		if err := learn(from, filepath.Join("extract", "lasting.txt")); err != nil {
+			fmt.Fprintln(os.Stderr, "typed:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := measure(*path, *show); err != nil {
 		fmt.Fprintln(os.Stderr, "typed:", err)
 		os.Exit(1)

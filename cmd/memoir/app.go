@@ -40,8 +40,8 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 			"memoir help run"),
 		Flags: globalFlags(),
 		Commands: []*cli.Command{
-			runCommand(p), viewCommand(p), searchCommand(p), whyCommand(p), checkCommand(p), catCommand(p), projectsCommand(p),
-			logCommand(p), diffCommand(p),
+			runCommand(p), viewCommand(p), searchCommand(p), whyCommand(p), reviewCommand(p), checkCommand(p), catCommand(p),
+			projectsCommand(p), logCommand(p), diffCommand(p),
 			restoreCommand(p), patchCommand(p), reflectCommand(p), mountCommand(p),
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
 			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p), historyCommand(p),

@@ -153,7 +153,7 @@ func (p *program) forgetLine(c *cli.Context) error {
 	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
 	}
-	out, err := pipeline.DropLine(c.Context, st, opts, project.Project, line)
+	out, err := pipeline.ChangeLines(c.Context, st, opts, project.Project, map[string]string{line: ""})
 	return p.result(c, err, out, func() {
 		p.ui.say("%s: published generation %d without it", project.Name, out.Generation)
 	})
@@ -164,7 +164,7 @@ func (p *program) sayHeld(held []memory.Checked) {
 	if len(held) == 0 {
 		return
 	}
-	p.ui.say("%s not injected: stale or gone in the working tree", countAre(len(held), "line"))
+	p.ui.say("%s not injected: stale or gone in the working tree, or told by its own files", countAre(len(held), "line"))
 	for _, one := range held {
 		p.ui.detail("%s: %s (%s)", one.State, memoir.LineText(memory.Neutralise(one.Line)), one.Anchor.Path)
 	}
@@ -180,7 +180,7 @@ func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (inj
 	}
 	here, err := p.here(settings)
 	if err == nil && (here.project.ID == id || c.String("project") == "") {
-		return injection{project: id, tree: here.top}, nil
+		return injection{project: id, tree: here.top, dir: here.dir}, nil
 	}
 	return p.projectInTree(c, id), nil
 }

@@ -138,9 +138,9 @@ func caller(in hookInput, isHook bool, getenv func(string) string) string {
 	return "claude" // also Codex, which sets no variable
 }
 
-// hookOutput wraps a context in the form that an agent takes, and a fault of memoir's in the field that the agent shows
-// to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown fields, Copilot
-// and Cursor drop nested ones.
+// hookOutput wraps a context in the form that an agent takes, and a fault of memoir's or its news in the field that
+// the agent shows to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown
+// fields, Copilot and Cursor drop nested ones.
 func hookOutput(agent, event, context, fault string) string {
 	v := map[string]any{}
 	switch agent {
@@ -179,9 +179,9 @@ func (p *program) noMemory(err error) string {
 	return oneLine(p.redact(err.Error())) + "; no memory"
 }
 
-// withoutRuns says why what is new does not get into a project's memory: the disk is full, the last run failed, or the
-// project's consolidation did, which later runs wait to try again.
-func (p *program) withoutRuns(c *cli.Context, projectID string) string {
+// forUser says why what is new does not get into a project's memory: the disk is full, the last run failed, or the
+// project's consolidation did, which later runs wait to try again. Otherwise it says what a review would show.
+func (p *program) forUser(c *cli.Context, projectID string) string {
 	st, err := p.openToInject(c)
 	if st == nil || err != nil { // no memory, or inject has failed already
 		return ""
@@ -200,7 +200,8 @@ func (p *program) withoutRuns(c *cli.Context, projectID string) string {
 			return fmt.Sprintf("%s: %s; memory is not updated", j.Key, oneLine(p.redact(j.Error)))
 		}
 	}
-	return ""
+	news, _ := operation.ReadNews(c.Context, st, p.access(c).Home, projectID)
+	return news.Text(time.Now())
 }
 
 // Bounds of the records of injections. Two hooks of one start run within sameStart of each other.

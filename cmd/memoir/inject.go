@@ -106,7 +106,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	if found.text != "" && isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
 		found.text = ""
 	} else if isHook && p.fault == "" {
-		p.fault = p.withoutRuns(c, found.project)
+		p.fault = p.forUser(c, found.project)
 	}
 	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
 	return nil
@@ -118,7 +118,8 @@ func viewCommand(p *program) *cli.Command {
 		Usage: "print exactly what the next session here gets",
 		Description: help("Prints the text that inject gives to an agent, for this directory's project or another.\n"+
 			"With --agent it is cut to that agent's limit; `memoir inject --agent` prints it in that agent's\n"+
-			"format. Lines that are stale or gone in the working tree are omitted; -v lists them.",
+			"format. Lines that are stale or gone in the working tree, or told by its own files, are\n"+
+			"omitted; -v lists them.",
 			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
 		Flags: append(contextFlags("cut the text to the limit of `AGENT`"), jsonFlag(), &cli.BoolFlag{Name: "user",
 			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),
@@ -172,6 +173,7 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 type injection struct {
 	project string           // id; "": none, or switched off by settings
 	tree    string           // the working tree
+	dir     string           // in it; "": its top
 	text    string           // the context; "": nothing
 	why     string           // the setting or limit because of which there is no context
 	held    []memory.Checked // lines left out because the working tree contradicts them
@@ -210,7 +212,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	summary := ""
 	if root := memory.At(home, found.project); found.project != "" && found.project != memoir.UserProjectID {
 		if summary, err = p.summaryOf(root); err == nil {
-			summary, found.held = root.BorneOut(found.tree, summary)
+			summary, found.held = root.BorneOut(found.tree, found.dir, summary)
 		}
 	}
 	if err != nil {
@@ -266,7 +268,7 @@ func (p *program) projectOfSession(
 		return found, nil
 	}
 	id, err := p.memoryOf(c, home, here)
-	return injection{project: id, tree: here.top}, err
+	return injection{project: id, tree: here.top, dir: here.dir}, err
 }
 
 // switchedOff returns why memory is off at a place, "" if it is on. It applies the project's own settings.

@@ -18,7 +18,8 @@ func statusCommand(p *program) *cli.Command {
 		Usage: "show running, failed and dead jobs, and what the next run would do",
 		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
 			"next attempt, dead jobs, the result of the last run (one with nothing to do is recorded only\n"+
-			"after one that failed), and what the next run would do with the registered sessions;\n"+
+			"after one that failed), projects with lines for `memoir review`, and what the next run would do\n"+
+			"with the registered sessions;\n"+
 			"`memoir run --dry-run` also looks for new ones. Long lists are cut; -v shows all.\n"+
 			"--usage instead shows the use of language models by day, project and model.",
 			"memoir status", "memoir status --json", "memoir status --usage"),
@@ -67,8 +68,11 @@ const (
 )
 
 func (p *program) printStatus(s operation.Status) {
-	var due []string
+	var due, fresh []string
 	for _, project := range s.Projects {
+		if project.New > 0 {
+			fresh = append(fresh, fmt.Sprintf("%s %d", project.ID, project.New))
+		}
 		if project.Due {
 			due = append(due, project.ID)
 		}
@@ -87,6 +91,7 @@ func (p *program) printStatus(s operation.Status) {
 	}
 	projects := fmt.Sprintf("%d, %d due: %s", len(s.Projects), len(due), which)
 	p.statusLine("projects", strings.TrimSuffix(projects, ": "))
+	p.statusLine("review", cmp.Or(shortened(fresh), "none"))
 	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))
 	if s.Usage.Calls > 0 {
 		p.statusLine("usage", sayUsage(s.Usage))

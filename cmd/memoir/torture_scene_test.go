@@ -259,6 +259,7 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 // takenBack has the statements that revert the migration from each earlier schema version to the next.
 var takenBack = map[int]string{
 	1: "ALTER TABLE hand_edit DROP COLUMN nth; ALTER TABLE hand_edit DROP COLUMN others",
+	2: "DROP TABLE review",
 }
 
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {

@@ -273,19 +273,54 @@ func (u *ui) pick(ctx context.Context, question string, choices []string) (int, 
 
 // answer puts a question and returns the line that a person writes, in lower case. At the end of input it is "n".
 func (u *ui) answer(ctx context.Context, question string) (string, error) {
+	answer, err := u.words(ctx, question, "n")
+	return strings.ToLower(answer), err
+}
+
+// words puts a question and returns the line that a person writes; atEnd is what the end of input means.
+func (u *ui) words(ctx context.Context, question, atEnd string) (string, error) {
+	return u.prompt(ctx, question, func() (string, error) {
+		answer, err := bufio.NewReader(u.stdin).ReadString('\n')
+		if err != nil {
+			answer = cmp.Or(answer, atEnd)
+		}
+		return strings.TrimSpace(answer), nil
+	})
+}
+
+// key puts a question and returns which of some keys a person presses: of Ctrl-C and the end of input the last.
+func (u *ui) key(ctx context.Context, question, keys string) (string, error) {
+	u.push()
+	before, err := term.MakeRaw(int(u.stdin.Fd()))
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		_ = term.Restore(int(u.stdin.Fd()), before)
+		fmt.Fprintln(u.errw)
+	}()
+	return u.prompt(ctx, question, func() (string, error) {
+		for pressed := make([]byte, 1); ; {
+			n, err := u.stdin.Read(pressed)
+			if err != nil || pressed[0] == 3 || pressed[0] == 4 { // Ctrl-C, Ctrl-D
+				return keys[len(keys)-1:], nil
+			}
+			if key := string(pressed[:n]); n > 0 && strings.Contains(keys, key) {
+				return key, nil
+			}
+		}
+	})
+}
+
+// prompt writes a question after the results so far, and returns what read returns.
+func (u *ui) prompt(ctx context.Context, question string, read func() (string, error)) (string, error) {
 	u.stopBar()
 	u.mu.Lock()
 	u.flush()
 	u.pager.wait(false)
 	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
 	u.mu.Unlock()
-	answer, err := interruptibly(ctx, func() (string, error) {
-		answer, err := bufio.NewReader(u.stdin).ReadString('\n')
-		if err != nil {
-			answer = cmp.Or(answer, "n")
-		}
-		return strings.ToLower(strings.TrimSpace(answer)), nil
-	})
+	answer, err := interruptibly(ctx, read)
 	if err != nil {
 		fmt.Fprintln(u.errw)
 	}

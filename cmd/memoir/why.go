@@ -1,12 +1,18 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/operation"
+	"memoir/store"
 )
 
 func whyCommand(p *program) *cli.Command {
@@ -56,20 +62,129 @@ func (p *program) printWhy(out operation.Why) {
 		if s.Replaces != "" {
 			p.ui.printf("  replaces: %s\n", s.Replaces)
 		}
-		for _, e := range s.Sessions {
-			p.ui.printf("  %s  %s  %s\n", e.At, e.ID, e.Title)
-			if e.Error != "" {
-				p.ui.printf("    %s\n", e.Error)
-			}
-			for _, it := range e.Items {
-				p.ui.printf("    %s\n", strings.ReplaceAll(it.Text, "\n", "\n    "))
-			}
-			if e.More > 0 {
-				p.ui.printf("    %s\n", count(e.More, "more item"))
-			}
+		if s.Stands != "" {
+			p.ui.printf("  stands in %s: MEMORY.md does not repeat it\n", s.Stands)
 		}
+		p.printEvidence(s.Sessions, -1)
 	}
 	if n := len(out.Statements); n > 0 {
 		p.ui.say("%s", count(n, "statement"))
 	}
+}
+
+// printEvidence prints sessions with the items that show a statement, each cut to a number of characters; -1: whole.
+func (p *program) printEvidence(sessions []operation.Evidence, most int) {
+	for _, e := range sessions {
+		p.ui.printf("  %s  %s  %s\n", e.At, e.ID, e.Title)
+		if e.Error != "" {
+			p.ui.printf("    %s\n", e.Error)
+		}
+		for _, it := range e.Items {
+			if most >= 0 {
+				it.Text = memoir.Cut(oneLine(it.Text), most)
+			}
+			p.ui.printf("    %s\n", strings.ReplaceAll(it.Text, "\n", "\n    "))
+		}
+		if e.More > 0 {
+			p.ui.printf("    %s\n", count(e.More, "more item"))
+		}
+	}
+}
+
+func reviewCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "review", Category: groupMemory,
+		Usage: "answer what is new in a memory",
+		Description: help("Shows the lines of MEMORY.md that are new or changed since you answered, the oldest first, with\n"+
+			"their evidence, and takes one key for each: keep, drop (as a deletion by hand), edit, skip until the\n"+
+			"next review, or quit. It asks to confirm what an agent noted or patched, and whether what you said\n"+
+			"once should hold: a yes makes it a note of yours, a no keeps it away for good. The answers are\n"+
+			"carried out at the end, also after Ctrl-C. Without a terminal it only lists. --yes keeps what is new\n"+
+			"or changed; it confirms nothing, since that would then be told as your word.",
+			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
+		Flags:  []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag()},
+		Action: p.review,
+	}
+}
+
+func (p *program) review(c *cli.Context) error {
+	st, err := p.openForReading(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	a := p.access(c)
+	project, err := p.projectOf(c, st)
+	if err != nil {
+		return err
+	}
+	found, err := a.Review(c.Context, st, project.ID, c.Bool("json"))
+	var answers []operation.Answer
+	switch {
+	case err != nil:
+	case c.Bool("yes"):
+		found.Lines = slices.DeleteFunc(found.Lines, func(l operation.ReviewLine) bool {
+			keep := l.Takes()[0] == "keep"
+			if keep {
+				answers = append(answers, operation.Answer{Line: l, Answer: "keep"})
+			}
+			return keep
+		})
+	case c.Bool("json"):
+		err = a.Evidence(c.Context, st, found.Lines...)
+	default:
+		answers, err = p.askAbout(c.Context, a, st, found.Lines)
+		found.Left -= len(answers)
+	}
+	if len(answers) > 0 {
+		opts, to, failed := p.openToChange(c)
+		if failed == nil {
+			defer to.Close()
+			failed = a.Answer(context.WithoutCancel(c.Context), to, opts, project.Project, answers...)
+		}
+		err = cmp.Or(failed, err)
+	}
+	return p.result(c, err, found, func() {
+		p.ui.say("%s answered, %d left", countAre(len(answers), "line"), len(found.Lines)+found.Left)
+	})
+}
+
+// askAbout shows lines, and on a terminal asks about each. After a quit or an error it returns the answers so far.
+func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.Store, lines []operation.ReviewLine) (
+	answers []operation.Answer, err error) {
+	for i, l := range lines {
+		if err := a.Evidence(ctx, st, l); err != nil {
+			return answers, err
+		}
+		p.ui.printf("\n%s  %s, %s\n%s\n", l.ID, l.Kind, l.State, l.Text)
+		p.printEvidence(l.Sessions[:min(len(l.Sessions), 2)], maxText)
+		if !p.ui.canAsk() {
+			continue
+		}
+		question, keys := "keep, drop, edit", "kdesq"
+		switch l.State {
+		case "once":
+			question, keys = "should this hold? yes, no, edit", "ynesq"
+		case "unconfirmed":
+			question, keys = "confirm, drop, edit", "cdesq"
+		}
+		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, len(lines), question, keys), keys)
+		if err != nil || key == "q" {
+			return answers, err
+		}
+		if key == "s" {
+			continue
+		}
+		one := operation.Answer{Line: l, Answer: l.Takes()[strings.Index(keys, key)]}
+		if key == "e" {
+			if one.Text, err = p.ui.words(ctx, "the new text (empty: skip):", ""); err != nil {
+				return answers, err
+			}
+			if entry.Worded(one.Text) != nil {
+				continue
+			}
+		}
+		answers = append(answers, one)
+	}
+	return answers, nil
 }

@@ -1,0 +1,251 @@
+package operation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/entry"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// maxOnce is how much of what was said once a person is asked about at once.
+const maxOnce = 20
+
+// Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
+// person said once, rules before what only may be one, each the newest first.
+type Review struct {
+	Lines []ReviewLine `json:"lines"`
+	Left  int          `json:"-"` // of what was said once
+}
+
+// ReviewLine is a line of MEMORY.md with its key as the id, an agent's note with its number, or a statement that a
+// person said once.
+type ReviewLine struct {
+	Statement
+	State string `json:"state"` // new, changed since an answer, once, or unconfirmed
+
+	line       string // of MEMORY.md, or as it would have it
+	held       bool   // MEMORY.md has it
+	statements []string
+	note       memoir.Entry // the agent's, or the person's if it is confirmed
+}
+
+// Takes lists the answers that a line takes.
+func (l ReviewLine) Takes() []string {
+	if l.State == "once" || l.State == "unconfirmed" {
+		return []string{"confirm", "drop", "edit"}
+	}
+	return []string{"keep", "drop", "edit"}
+}
+
+// Review returns what waits for an answer, of what was said once all or at most maxOnce. See also Evidence.
+func (a Access) Review(ctx context.Context, st *store.Store, projectID string, whole bool) (Review, error) {
+	out := Review{Lines: []ReviewLine{}}
+	m, err := a.readMemory(projectID)
+	all, errAll := m.statements(ctx, st)
+	answered, errAnswered := st.Answered(ctx, projectID)
+	notes, errNotes := entry.Injected(ctx, st, projectID)
+	edits, errEdits := st.HandEdits(ctx, projectID)
+	if err := cmp.Or(err, errAll, errAnswered, errNotes, errEdits); err != nil {
+		return out, err
+	}
+	for _, n := range notes.Waiting {
+		out.Lines = append(out.Lines, ReviewLine{State: "unconfirmed", note: n, held: true, Statement: Statement{
+			ID: fmt.Sprintf("#%d", n.ID), Kind: "Note", Text: a.Clean(n.Text), Signal: memoir.SignalNote,
+			By: string(memoir.ByAgent), Sessions: []Evidence{{ID: n.Key(), Items: []EvidenceItem{},
+				At: n.CreatedAt.UTC().Format(time.DateOnly)}}}})
+	}
+	no, once := map[string]bool{}, map[string]bool{} // keys of lines, of the first also ids of statements
+	for _, l := range m.lines {
+		if memoir.OnceMark(l.Text) != "" {
+			once[l.Key] = true
+			continue
+		}
+		for _, id := range append(l.origin.Statements, l.Key) {
+			no[id] = true
+		}
+		if waits(l.Text, answered) {
+			out.Lines = append(out.Lines, a.reviewLine(l, m, all, answered))
+		}
+	}
+	day := func(l ReviewLine) string { return append(l.Sessions, Evidence{})[0].At }
+	slices.SortStableFunc(out.Lines, func(a, b ReviewLine) int { return strings.Compare(day(a), day(b)) })
+	first := len(out.Lines)
+	for _, n := range edits {
+		no[memoir.LineKey(n.Text)] = no[memoir.LineKey(n.Text)] || n.Action == memoir.EditRemoved
+	}
+	for _, s := range all {
+		no[s.statement.Replaces] = true
+	}
+	for _, signal := range []string{memoir.SignalRule, memoir.SignalMaybe} {
+		for _, s := range all {
+			key, id := memoir.LineKey(s.statement.Text), s.statement.ID
+			if s.statement.Signal != signal || no[key] || no[id] || answered[key] > 0 {
+				continue
+			}
+			if no[key] = true; !whole && len(out.Lines)-first == maxOnce {
+				out.Left++
+				continue
+			}
+			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
+				line: "- " + s.statement.Text, statements: []string{id}}
+			one.Text = a.Clean(cmp.Or(s.statement.Quote, s.statement.Text))
+			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
+			out.Lines = append(out.Lines, one)
+		}
+	}
+	return out, nil
+}
+
+// reviewLine returns an entry of MEMORY.md as a review has it.
+func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answered map[string]int64) ReviewLine {
+	one := ReviewLine{State: "new", line: l.Text, held: true, statements: l.origin.Statements}
+	one.Kind = "Line"
+	sessions := []Evidence{}
+	for _, one.Statement = range a.source(l, m, all) {
+		sessions = append(sessions, one.Sessions...)
+	}
+	text, unsure := strings.CutSuffix(l.Text, memoir.Unconfirmed)
+	one.ID, one.Text, one.Sessions = l.Key, memoir.LineText(text), sessions
+	if slices.ContainsFunc(one.statements, func(id string) bool { return answered[id] > 0 }) {
+		one.State = "changed"
+	}
+	if unsure {
+		one.State = "unconfirmed"
+	}
+	return one
+}
+
+// waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
+func waits(line string, answered map[string]int64) bool {
+	byHand := strings.HasSuffix(line, memoir.LineText(line)) || strings.Contains(line, "["+string(memoir.EntryNote)+"-")
+	return consolidate.IsEntry(line) && memoir.OnceMark(line) == "" && answered[memoir.LineKey(line)] == 0 &&
+		(!byHand || strings.HasSuffix(line, memoir.Unconfirmed))
+}
+
+// Evidence adds to the sessions of lines the items that show them.
+func (a Access) Evidence(ctx context.Context, st *store.Store, lines ...ReviewLine) error {
+	var of []Statement
+	for _, l := range lines {
+		of = append(of, l.Statement)
+	}
+	return a.fill(ctx, st, of)
+}
+
+// An Answer is what a person decided about a line of a review. An edit has a text.
+type Answer struct {
+	Line         ReviewLine
+	Answer, Text string
+}
+
+// Answer carries out answers. Lines are changed by hand, in one generation. What was said once and is confirmed becomes
+// a note of the person; dropped, it does not come back.
+func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Options, project memoir.Project,
+	answers ...Answer) error {
+	changes := map[string]string{}
+	var keys, never []string
+	for _, one := range answers {
+		one.Text = strings.Join(strings.Fields(one.Text), " ")
+		if err := a.answerNote(ctx, st, opts, one); err != nil {
+			return err
+		}
+		l := one.Line
+		instead := strings.TrimSuffix(l.line, memoir.Unconfirmed)
+		switch _, citation, _ := strings.Cut(instead, memoir.LineText(instead)); {
+		case one.Answer == "drop", one.Answer == "edit" && l.State == "once":
+			instead = ""
+		case one.Answer == "edit" && l.line != "":
+			instead = "- " + one.Text + citation
+		}
+		if instead == "" && !l.held {
+			never = append(never, l.line)
+		} else if instead != l.line {
+			changes[l.line] = instead
+		}
+		keys = append(append(keys, l.statements...), memoir.LineKey(instead))
+	}
+	if len(changes) > 0 {
+		if _, err := pipeline.ChangeLines(ctx, st, opts, project, changes); err != nil {
+			return err
+		}
+	}
+	return st.Answer(ctx, project.ID, keys, never)
+}
+
+// answerNote checks an answer, makes the note of its line the person's, and forgets an agent's that is not confirmed.
+func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.Options, one Answer) (err error) {
+	takes, n, key := one.Line.Takes(), one.Line.note, one.Line.note.Key()
+	if !slices.Contains(takes, one.Answer) {
+		return memoir.Errorf(memoir.CodeUsage, "use "+strings.Join(takes, ", "), "%q is no answer about what is %s",
+			memoir.Cut(one.Answer, 50), one.Line.State)
+	}
+	if one.Answer == "edit" {
+		n.Text, err = one.Text, entry.Worded(one.Text)
+	}
+	if n.Kind != "" && one.Answer != "drop" && err == nil {
+		n.Author = memoir.AuthorUser
+		_, _, err = a.Remember(ctx, st, opts, n)
+	}
+	if n.ID != 0 && one.Answer != "confirm" && err == nil {
+		_, err = pipeline.Forget(ctx, st, opts, store.Forgetting{Keys: []string{key}})
+	}
+	if memoir.CodeOf(err) == memoir.CodeBusy { // the next run rewrites the memory
+		return nil
+	}
+	return err
+}
+
+// News is what the start of a session says of a project's memory.
+type News struct {
+	Lines, New int       // of MEMORY.md; those that wait for an answer
+	Notes      int       // of agents, also for all projects, that nobody confirmed
+	Since      time.Time // the last answer
+}
+
+// ReadNews counts what waits for an answer, without what was said once. It reads little, since sessions wait for it.
+func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n News, err error) {
+	text, err := memory.At(home, projectID).Open(memoir.MemoryFile)
+	answered, errAnswered := st.Answered(ctx, projectID)
+	notes, errNotes := entry.Injected(ctx, st, projectID)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\r\n")
+		if waits(line, answered) {
+			n.New++
+		}
+		if consolidate.IsEntry(line) {
+			n.Lines++
+		}
+	}
+	if at := slices.Collect(maps.Values(answered)); len(at) > 0 {
+		n.Since = time.UnixMilli(slices.Max(at))
+	}
+	n.Notes = len(notes.Waiting)
+	return n, cmp.Or(err, errAnswered, errNotes)
+}
+
+// Text says the news in words; empty if there are none.
+func (n News) Text(now time.Time) string {
+	text, day := memoir.Count(n.Lines, "line"), func(t time.Time) string { return t.Local().Format(time.DateOnly) }
+	if n.New+n.Notes == 0 {
+		return ""
+	}
+	if n.New > 0 {
+		text += fmt.Sprintf(", %d new", n.New)
+	}
+	if at := day(n.Since); n.New > 0 && !n.Since.IsZero() {
+		text += " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
+	}
+	if n.Notes > 0 {
+		text += strings.Replace(", "+memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)
+	}
+	return text
+}

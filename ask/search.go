@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +26,11 @@ type memorySearchIn struct {
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
 	Kind       string `json:"kind,omitempty" jsonschema:"only memory, history, note, journal, message or session"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
+	Since      string `json:"since,omitempty" jsonschema:"not before this day or time"`
+	Until      string `json:"until,omitempty" jsonschema:"not after this day or time"`
+	Source     string `json:"source,omitempty" jsonschema:"only sessions of this agent: claude, codex, ..."`
+	Typed      bool   `json:"typed,omitempty" jsonschema:"only a person's words"`
+	Replaced   bool   `json:"replaced,omitempty" jsonschema:"also what something newer replaces"`
 	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget: 500 to 8000, else the nearest; default 2000"`
 	Weak       bool   `json:"weak,omitempty" jsonschema:"also hits far below the best"`
 }
@@ -48,6 +52,8 @@ type hit struct {
 	Source    string  `json:"source" jsonschema:"memory, history, summary, statement, claim, typed, agent or note"`
 	Date      string  `json:"date,omitempty"`
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
+
+	ReplacedBy string `json:"replacedBy,omitempty" jsonschema:"what replaces it"`
 }
 
 func (s *server) memorySearch(ctx context.Context, in memorySearchIn) (out memorySearchOut, err error) {
@@ -86,29 +92,16 @@ func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	}), err
 }
 
-// filter returns the filter of hits by the requested kind and day.
-func (in memorySearchIn) filter() (func(search.Hit) bool, error) {
-	if !slices.Contains([]string{"", "memory", "history", "note", "journal", "message", "session"}, in.Kind) {
-		return nil, usage("memory, history, note, journal, message or session", "%.100q is not a kind", in.Kind)
-	}
-	day, err := entry.Day(in.Date, time.Now())
-	return func(h search.Hit) bool {
-		return (in.Kind == "" || in.Kind == h.Kind()) &&
-			(in.Date == "" || !h.At.IsZero() && day == h.At.UTC().Format(time.DateOnly))
-	}, err
-}
-
 // find returns the hits of a query without injected ones, whether they are weak, and notes about omitted hits. further
 // says how to get those beyond the limit.
 func (s *server) find(ctx context.Context, in memorySearchIn, further string) (
 	hits []hit, weak bool, notes []string, err error) {
-	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits, Weak: in.Weak, Redact: s.Redact}
-	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
+	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits, Weak: in.Weak, Redact: s.Redact,
+		Filter: search.Filter{Kind: in.Kind, Source: in.Source, Since: cmp.Or(in.Since, in.Date),
+			Until: cmp.Or(in.Until, in.Date), Typed: in.Typed, Replaced: in.Replaced}}
+	recalled := q.Filter == search.Filter{Kind: string(memoir.EntryNote)}
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
 		return nil, false, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
-	}
-	if q.Keep, err = in.filter(); err != nil {
-		return nil, false, nil, err
 	}
 	own, root, none := s.root(ctx)
 	if switchedOff(none) {
@@ -211,7 +204,7 @@ func (s *server) filter(all []search.Hit, most int, own string, marks map[int]st
 
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
-		Score: h.Score, Match: h.Match, Snippet: s.Clean(h.Snippet)}
+		Score: h.Score, Match: h.Match, Snippet: s.Clean(h.Snippet), ReplacedBy: s.Clean(h.ReplacedBy)}
 	path, inFile := strings.CutPrefix(h.Path, rootAddress)
 	switch {
 	case !inFile:

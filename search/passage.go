@@ -45,6 +45,8 @@ type passage struct {
 	line int // of a file, from 1
 	item int // of a session; 0: unknown
 	at   time.Time
+
+	section memoir.StatementKind // of a statement
 }
 
 // maxPassages bounds the passages of one document: their place has 13 bits in a passage's number.
@@ -76,7 +78,7 @@ func passagesOf(d store.SessionText) []passage {
 	}
 	out = append(out, gap...)
 	for _, s := range d.Statements {
-		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt}
+		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt, section: s.Kind}
 		if s.Kind == memoir.StatementClaim {
 			p.kind = claimKind
 		}

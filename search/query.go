@@ -88,22 +88,22 @@ const leastCorrected = 5
 // is left out, exchanged with the next, changed or added.
 func (x *index) correct(ctx context.Context, sizes []size, t *term) error {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
-	word := t.word
-	if len(word) < leastCorrected || strings.Trim(word, letters) != "" {
+	if len(t.word) < leastCorrected || strings.Trim(t.word, letters) != "" {
 		return nil
 	}
-	var variants, added []string
-	for i := 1; i < len(word); i++ {
-		before, letter, after := word[:i], word[i:i+1], word[i+1:]
-		variants = append(variants, before+after)
-		if after != "" {
-			variants = append(variants, before+after[:1]+letter+after[1:])
-		}
+	var variants, longer []string
+	for i := 1; i <= len(t.word); i++ {
+		before, rest := t.word[:i], t.word[i:]
 		for _, other := range strings.Split(letters, "") {
-			variants, added = append(variants, before+other+after), append(added, before+other+letter+after, word+other)
+			if longer = append(longer, before+other+rest); rest != "" {
+				variants = append(variants, before+other+rest[1:])
+			}
+		}
+		if rest != "" {
+			variants = append(variants, before+rest[1:], before[:i-1]+rest[:1]+before[i-1:]+rest[1:])
 		}
 	}
-	variants = append(variants, added...)
+	variants = append(variants, longer...)
 	for len(variants) > 1 { // finds the first that is in the index
 		half := variants[:len(variants)/2]
 		found, err := x.matches(ctx, sizes, half...)

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"memoir"
+	"memoir/memory"
 )
 
 // An answer is weak if little of the query stands in its best hit, and says what it leaves out.
@@ -75,5 +78,47 @@ func TestACompoundCountsOnce(t *testing.T) {
 	}
 	if weights = rarity([]uint32{0b00111}, query, 1000); weights[3] != 0 || weights[1] != inverse(1, 1000) {
 		t.Errorf("nothing contains the compound: %v", weights)
+	}
+}
+
+// Of two hits that speak of the same thing, the newer one stands first, unless it lacks the query's rare words.
+func TestTheNewerWordStandsFirst(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.say(project, "old", "", "what is the retry limit of the webhook sender", "the retry limit of the webhook sender is five")
+	h.say(project, "new", "", "x", "x", "x", "I raised the retry limit of the webhook sender to twelve")
+	h.say(project, "else", "", "x", "x", "x", "x", "x", "the webhook sender logs less")
+	h.update()
+	if r := h.find("retry limit webhook sender", ""); len(r.Hits) < 2 || r.Hits[0].Session != "pi:new" || r.Hits[1].Session != "pi:old" {
+		t.Errorf("%q", places(r))
+	}
+}
+
+// What a later word overturned is found only if it is asked for, with that.
+func TestWhatWasReplacedIsNotFound(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.say(project, "a", "## Findings\n- zebras are kept in the northern stable\n")
+	h.say(project, "b", "## Findings\n- zebras are kept in the southern stable\n")
+	h.update()
+	all, _, err := h.st.Selected(t.Context(), project, 10)
+	h.must(err)
+	slices.SortFunc(all, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
+	all[1].Statements[0].Replaces = all[0].Statements[0].ID
+	all[0].Statements[0].Kind, all[0].Statements[0].Outcome = memoir.StatementRefuted, "2026-09-01"
+	h.publish(1, memory.Files{memory.StatementsFile: memory.EncodeStatements(all, strings.Clone)})
+	h.update()
+	for replaced, want := range map[bool]string{false: "", true: "zebras are kept in the southern stable"} {
+		r, err := Find(t.Context(), h.dir, Query{Text: "zebras northern", Weak: true, Redact: masked, Filter: Filter{Replaced: replaced}})
+		h.must(err)
+		got, found := "", 0
+		for _, hit := range r.Hits {
+			if hit.Session == "pi:a" {
+				got, found = hit.ReplacedBy, found+1
+			}
+		}
+		if got != want || found > 0 != replaced {
+			t.Errorf("replaced %v: %+v", replaced, r.Hits)
+		}
 	}
 }

@@ -85,11 +85,11 @@ func (x *index) matches(ctx context.Context, sizes []size, words ...string) ([]i
 		return nil, nil // SQLite's older Unicode tables split words of new scripts
 	}
 	at := 0
-	return slices.DeleteFunc(out, func(n int64) bool { // those of other projects
+	return slices.DeleteFunc(out, func(n int64) bool { // those of other projects and kinds
 		for at < len(sizes) && sizes[at].document < n>>16 {
 			at++
 		}
-		return at == len(sizes) || sizes[at].document != n>>16
+		return at == len(sizes) || sizes[at].document != n>>16 || !x.passes(kind(n&7))
 	}), err
 }
 
@@ -103,9 +103,10 @@ type where struct {
 
 // ranking is the order of the matches of a query.
 type ranking struct {
-	found    []found // the best first
-	terms    []term  // that were looked for
-	passages int     // that were searched
+	found    []found   // the best first
+	terms    []term    // that were looked for
+	weights  []float64 // of the terms, among passages
+	passages int       // that were searched
 }
 
 // rank returns the matches of a query.
@@ -133,7 +134,7 @@ func (x *index) rank(ctx context.Context, projectID string, query []term) (out r
 		}
 	}
 	mean := float64(total.words) / float64(max(total.units, 1))
-	out = ranking{found: make([]found, 0, len(groups)), terms: looked, passages: total.passages}
+	out = ranking{found: make([]found, 0, len(groups)), terms: looked, weights: inPassage, passages: total.passages}
 	for _, group := range groups {
 		of := group[0].size
 		one := score(group, inDocument, inPassage, float64(of.words)/float64(max(of.units, 1))/mean)

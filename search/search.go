@@ -24,11 +24,11 @@ import (
 
 // Query is a search request.
 type Query struct {
-	Text      string         // words, without syntax; only the first 4 KiB are used
-	ProjectID string         // only this project; empty: all
-	Max       int            // bound of the hits; 0: 10
-	Keep      func(Hit) bool // reports whether a hit is returned; nil: all are
-	Weak      bool           // also hits that are far below the best
+	Text      string // words, without syntax; only the first 4 KiB are used
+	ProjectID string // only this project; empty: all
+	Max       int    // bound of the hits; 0: 10
+	Weak      bool   // also hits that are far below the best
+	Filter
 
 	Redact func(string) string // removes secrets that a person wrote into a memory, and keeps the number of lines
 }
@@ -39,8 +39,8 @@ const (
 	SourceHistory = "history"
 )
 
-// Hit is one match of a query. A session has at most one, except in lines of MEMORY.md. Paragraphs of HISTORY.md
-// about disabled sessions are left out.
+// Hit is one match of a query. A session has at most one, except in lines of MEMORY.md; a note has one with its line
+// there. Paragraphs of HISTORY.md about disabled sessions are left out.
 type Hit struct {
 	ProjectID string `json:"project"` // empty: none
 	// Path is memory://root/MEMORY.md, memory://root/HISTORY.md, memory://root/rollout_summaries/NAME, or session:KEY.
@@ -55,7 +55,11 @@ type Hit struct {
 	Item      int       `json:"item"`        // of the session; 0: unknown
 	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: unknown
 
+	ReplacedBy string `json:"replaced_by,omitempty"` // the text that stands in its place; see Filter.Replaced
+
 	Key string `json:"-"` // of a line of MEMORY.md: its memoir.LineKey
+
+	content content // of a passage of a session
 }
 
 // Kind returns the kind of a hit: memory (a line of MEMORY.md), history, note, journal, message or session.
@@ -80,7 +84,12 @@ type Result struct {
 	Below  int   `json:"below"`  // hits that Query.Weak adds
 	More   bool  `json:"-"`      // there may be more than Query.Max
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
+
+	words []string // that were looked for
 }
+
+// Names reports whether a word of a snippet is one of the query's, as far as their stems tell.
+func (r Result) Names(word string) bool { return matching(word, r.words) != 0 }
 
 // The best match of an answer that is not weak, for each bit of the number of passages: the more there are, the more
 // words of a query meet by chance. The words of a long query seldom stand together. A note is a sentence of few words,
@@ -123,6 +132,7 @@ func (r *Result) judge(words, passages int, weak bool) {
 	if !weak {
 		r.Hits, r.Below = shown, len(r.Hits)-len(shown)
 	}
+	newerFirst(r.Hits)
 }
 
 // Find searches a home for a query's words. If the index is missing or unusable, Find builds it, which may take
@@ -139,12 +149,16 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		return out, memoir.Errorf(memoir.CodeUsage, "use a rarer word: a name, a thing, a part of an identifier",
 			"the query has no distinctive word")
 	}
+	keep, err := q.keep()
+	if err != nil {
+		return out, err
+	}
 	st, err := store.Open(ctx, filepath.Join(home, "memoir.db"), store.Options{ReadOnly: true})
 	if err != nil {
 		return out, err
 	}
 	defer st.Close()
-	f := finder{Query: q, st: st, home: home, query: query, most: cmp.Or(q.Max, defaultHits)}
+	f := finder{Query: q, st: st, home: home, query: query, keep: keep, most: cmp.Or(q.Max, defaultHits)}
 	err = f.find(ctx)
 	for n := range maxTries {
 		if !errors.Is(err, errUnusable) && !isDamage(err) && !isGone(err) && (n > 0 || !f.lacksEntry) {
@@ -164,19 +178,24 @@ const (
 
 type finder struct {
 	Query
-	st    *store.Store
-	home  string
-	query []term
-	words []string // that were looked for
-	most  int
-	texts map[string]string // of memories' files that were read, by project and path
-	out   Result
+	st      *store.Store
+	home    string
+	query   []term
+	words   []string  // that were looked for
+	weights []float64 // of the words
+	keep    func(Hit) bool
+	most    int
+	texts   map[string]string // of memories' files that were read, by project and path
+	out     Result
+
+	replaced map[string]string // what stands in the place of notes and statements; nil: not read yet
+	knows    map[string]bool   // the projects whose statements are in replaced
 
 	lacksEntry bool // the index lacks an entry
 }
 
 func (f *finder) find(ctx context.Context) error {
-	f.out, f.texts = Result{Hits: []Hit{}}, map[string]string{}
+	f.out, f.texts, f.replaced, f.knows = Result{Hits: []Hit{}}, map[string]string{}, nil, map[string]bool{}
 	x, err := openIndex(ctx, f.home, patience)
 	if err != nil {
 		return err
@@ -202,8 +221,10 @@ func (f *finder) find(ctx context.Context) error {
 			return err
 		}
 	}
+	x.passes = f.passes
 	ranking, err := x.rank(ctx, f.ProjectID, f.query)
-	f.words = wordsOf(ranking.terms)
+	f.words, f.weights = wordsOf(ranking.terms), ranking.weights
+	f.out.words = f.words
 	for _, r := range ranking.found {
 		if f.out.More = len(f.out.Hits) == f.most; f.out.More {
 			break
@@ -212,7 +233,7 @@ func (f *finder) find(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if hit.Snippet != "" && !f.known(hit) && (f.Keep == nil || f.Keep(hit)) {
+		if hit.Snippet != "" && !f.known(hit) && f.keep(hit) {
 			f.out.Hits = append(f.out.Hits, hit)
 		}
 	}
@@ -222,8 +243,9 @@ func (f *finder) find(ctx context.Context) error {
 
 // known reports whether another hit is of the same session.
 func (f *finder) known(hit Hit) bool {
-	return hit.Source != SourceMemory && hit.Session != "" && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
-		return h.Source != SourceMemory && h.Session == hit.Session
+	return hit.Session != "" && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
+		inMemory := hit.Source == SourceMemory || h.Source == SourceMemory
+		return h.Session == hit.Session && (!inMemory || memoir.IsEntry(hit.Session))
 	})
 }
 
@@ -239,22 +261,25 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 	hit.Score, hit.Match = math.Round(r.score*1000)/1000, math.Round(r.match*1000)/1000
 	if seq == 0 {
 		f.inFile(ctx, &hit, path, r)
-		return hit, nil
+		if memoir.IsEntry(hit.Session) {
+			hit.ReplacedBy, err = f.replacement(ctx, hit, "")
+		}
+		return hit, err
 	}
 	text, err := f.st.SessionText(ctx, seq)
 	if err == nil && text != nil {
-		f.inSession(&hit, text, r)
+		err = f.inSession(ctx, &hit, text, r)
 	}
 	return hit, err
 }
 
-func (f *finder) inSession(hit *Hit, d *store.SessionText, r found) {
+func (f *finder) inSession(ctx context.Context, hit *Hit, d *store.SessionText, r found) (err error) {
 	passages := passagesOf(*d)
 	if r.kind == dayKind { // show the first message of the day
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return p.kind != dayKind && p.text != "" })
 	}
 	if r.place < 0 || r.place >= len(passages) {
-		return
+		return nil
 	}
 	p := passages[r.place]
 	hit.Path, hit.Session, hit.Item, hit.At = "session:"+d.SessionKey, d.SessionKey, p.item, p.at
@@ -262,6 +287,11 @@ func (f *finder) inSession(hit *Hit, d *store.SessionText, r found) {
 		hit.At = d.EndedAt
 	}
 	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.words)
+	hit.content = contentOf(p.text, f.words, f.weights)
+	if memoir.IsEntry(hit.Session) || p.section != "" {
+		hit.ReplacedBy, err = f.replacement(ctx, *hit, memoir.StatementID(hit.ProjectID, p.section, p.text))
+	}
+	return err
 }
 
 // citation matches the newest session that a line of MEMORY.md cites.

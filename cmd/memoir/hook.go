@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/deliver"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
 	"memoir/operation"
@@ -38,6 +36,8 @@ type hookInput struct {
 	WorkingDir    string   `json:"working_dir"`     // Goose
 	Workspaces    []string `json:"workspace_roots"` // Cursor, whose cwd is its own directory
 	CursorVersion string   `json:"cursor_version"`
+
+	action
 
 	recap    []string // of the session, where it has more messages than memories.memoryWindow
 	overflow string   // its key then
@@ -75,7 +75,7 @@ func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, 
 		in, err := parseHook(strings.NewReader(text))
 		return in, err == nil
 	}
-	if c.Bool("run") || c.String("ended") != "" || c.String("turn") != "" {
+	if c.Bool("run") || c.Bool("action") || c.String("ended") != "" || c.String("turn") != "" {
 		patience = hookPatience
 	}
 	return readHook(p.ui.stdin, patience)
@@ -204,12 +204,8 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 	return news.Text(time.Now())
 }
 
-// Bounds of the records of injections. Two hooks of one start run within sameStart of each other.
-const (
-	sameStart    = 5 * time.Second
-	maxInjected  = 60 * 24 * time.Hour
-	injectedName = "injected"
-)
+// sameStart is the time within which two hooks of one start run.
+const sameStart = 5 * time.Second
 
 // forgetful are the agents whose sessions do not keep a hook's context: each start needs it again. Other agents
 // keep it until they compact or clear a session.
@@ -223,36 +219,15 @@ func first(home, agent string, in hookInput, now time.Time) bool {
 		return true
 	}
 	fresh, reason := false, "start"
-	if slices.Contains(forgetful, agent) || in.Source == "compact" || in.Source == "clear" {
+	if slices.Contains(forgetful, agent) || in.forgot() {
 		fresh, reason = true, in.Source
 	}
-	dir := filepath.Join(home, injectedName)
-	if failpoint.MkdirAll(dir, 0o700) != nil {
-		return true
-	}
-	sum := sha256.Sum256([]byte(session + "\x00" + reason))
-	path := filepath.Join(dir, hex.EncodeToString(sum[:16]))
+	path := deliver.RecordPath(home, session, reason)
 	if info, err := os.Stat(path); err == nil {
 		if !fresh || now.Sub(info.ModTime()).Abs() < sameStart {
 			return false
 		}
 		_ = failpoint.Remove(path)
 	}
-	if failpoint.Before("remember injection") != nil {
-		return true
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return !errors.Is(err, fs.ErrExist)
-	}
-	_ = f.Close()
-	if sum[0] < 8 { // for 1 of 32 sessions
-		entries, _ := os.ReadDir(dir)
-		for _, entry := range entries {
-			if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxInjected {
-				_ = failpoint.Remove(filepath.Join(dir, entry.Name()))
-			}
-		}
-	}
-	return true
+	return !errors.Is(deliver.Record(home, nil, now, session, reason), fs.ErrExist)
 }

@@ -109,8 +109,8 @@ func replay(ctx context.Context, dir, program string) error {
 			}
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%d failures; %d with an earlier fix, %d of them got a text; %d others got one\n", n, fixed, got,
-		others)
+	fmt.Fprintf(os.Stderr, "%d failures; %d with an earlier fix, %d of them got a text; %d others got one\n", n, fixed,
+		got, others)
 	return nil
 }
 

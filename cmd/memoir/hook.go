@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +19,11 @@ import (
 
 	"memoir"
 	"memoir/deliver"
+	"memoir/extract"
+	"memoir/integrate"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
+	"memoir/memory"
 	"memoir/operation"
 	"memoir/store"
 )
@@ -37,7 +41,7 @@ type hookInput struct {
 	Workspaces    []string `json:"workspace_roots"` // Cursor, whose cwd is its own directory
 	CursorVersion string   `json:"cursor_version"`
 
-	action
+	integrate.Call
 
 	recap    []string // of the session, where it has more messages than memories.memoryWindow
 	overflow string   // its key then
@@ -108,6 +112,9 @@ var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // eventName matches the name of an event. It is returned to the agent, so nothing else is accepted.
 var eventName = lazyregexp.New(`^[A-Za-z]{1,40}$`)
+
+// forgot reports whether a session starts again without what it was told.
+func (in hookInput) forgot() bool { return in.Source == "compact" || in.Source == "clear" }
 
 // directory returns the working directory of the agent, "" if it is unknown.
 func (in hookInput) directory() string {
@@ -230,4 +237,101 @@ func first(home, agent string, in hookInput, now time.Time) bool {
 		_ = failpoint.Remove(path)
 	}
 	return !errors.Is(deliver.Record(home, nil, now, session, reason), fs.ErrExist)
+}
+
+// firstly reports whether a session has not got a statement yet, and records that it has it now.
+type firstly = func(deliver.Known) bool
+
+// act tells an agent after a tool call what the memory of its project knows of it. An error is logged, without the
+// hook's input: the agent goes on.
+func (p *program) act(c *cli.Context, in hookInput, isHook bool) {
+	agent, err := agentNamed(c, "format")
+	if agent == "" {
+		agent = caller(in, isHook, p.getenv)
+	}
+	text := ""
+	if ended, failed := in.Ended(in.Event); err == nil && ended && in.session() != "" {
+		it := in.Item()
+		diff, edits := extract.EditOf(&it)
+		switch line := in.CommandLine(); {
+		case edits && !failed:
+			text, err = p.atAction(c, in, agent, "edit", func(r deliver.Reader, first firstly) (string, error) {
+				return onEdit(r, diff, in.directory(), first)
+			})
+		case !edits && line != "" && (failed || !in.Passed()):
+			text, err = p.atAction(c, in, agent, "failure", func(r deliver.Reader, first firstly) (string, error) {
+				return r.AfterFailure(line, it.Output, first)
+			})
+		}
+	}
+	if err != nil {
+		p.logStartup(err)
+	}
+	p.ui.write(hookOutput(agent, in.Event, text, ""))
+}
+
+// atAction returns the text of an event, as choose makes it, if the settings allow it.
+func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
+	choose func(r deliver.Reader, first firstly) (string, error),
+) (string, error) {
+	settings, err := p.settings(c, nil)
+	home, errHome := p.home(c)
+	if err = cmp.Or(err, errHome); err != nil || !settings.Memories.Enabled || !filepath.IsAbs(in.directory()) {
+		return "", err
+	}
+	var found injection
+	if c.String("project") != "" {
+		found, err = p.projectWithTree(c, settings)
+		found.tree = p.identify(settings, in.directory()).top
+	} else {
+		found, err = p.projectOfSession(c, &settings, home, in.directory())
+	}
+	on := map[string]bool{"edit": settings.Deliver.OnEdit, "failure": settings.Deliver.AfterFailure}
+	if err != nil || found.project == "" || !on[event] {
+		return "", err
+	}
+	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
+		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
+	reader := deliver.Reader{Root: memory.At(home, found.project), Top: found.tree, Session: in.session(),
+		Removed: func() ([]string, error) { return p.removedLines(c, found.project) }}
+	return choose(reader, func(k deliver.Known) bool {
+		receipt.Statement = k.ID
+		return deliver.First(home, receipt, in.AgentID)
+	})
+}
+
+// onEdit returns the text of the first file of a diff that has one.
+func onEdit(r deliver.Reader, diff, dir string, first firstly) (text string, err error) {
+	for line := range strings.Lines("\n" + diff) {
+		head, name, ok := strings.Cut(strings.TrimSpace(line), " File: ")
+		if !ok || !strings.HasPrefix(head, "*** ") || text != "" {
+			continue
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if name, err = filepath.Rel(r.Top, name); err == nil && filepath.IsLocal(name) {
+			text, err = r.OnEdit(filepath.ToSlash(name), first)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return text, nil
+}
+
+// removedLines returns the lines that people removed from the memory of a project.
+func (p *program) removedLines(c *cli.Context, project string) (lines []string, err error) {
+	st, err := p.openToInject(c)
+	if err != nil || st == nil {
+		return nil, err
+	}
+	defer st.Close()
+	edits, err := st.HandEdits(c.Context, project)
+	for _, edit := range edits {
+		if edit.Action == memoir.EditRemoved {
+			lines = append(lines, edit.Text)
+		}
+	}
+	return lines, err
 }

@@ -63,7 +63,7 @@ func injectCommand(p *program) *cli.Command {
 				return nil
 			}
 			in, isHook := p.hookInput(c, injectPatience)
-			if in.acts() || c.Bool("action") {
+			if in.Named() || c.Bool("action") {
 				p.act(c, in, isHook)
 				return nil
 			}

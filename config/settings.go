@@ -29,6 +29,7 @@ type Settings struct {
 
 	MemConsolidate MemConsolidate
 	ShadowJournal  ShadowJournal
+	Deliver        Deliver
 
 	// Exclude lists globs of directories whose sessions are skipped. A glob is absolute
 	// or begins with "**/"; Excluded matches them.
@@ -98,6 +99,11 @@ type MemConsolidate struct {
 type ShadowJournal struct {
 	Enabled bool
 	Model   string // empty: that of Phase 1
+}
+
+// Deliver says at which events agents are told something.
+type Deliver struct {
+	AtStart, AfterFailure, OnEdit, AtPrompt bool
 }
 
 // MCP are the settings of the MCP server.

@@ -33,7 +33,7 @@ func fixed(s *session) []candidate {
 		if name := missingProgram(r); name != "" && path.Base(r.program) == name {
 			c, ok = s.substituted(r, name, later)
 		}
-		if !ok && r.status == statusFailed && !viewers[path.Base(r.program)] {
+		if !ok && r.call.status == statusFailed && !viewers[path.Base(r.program)] {
 			c, ok = s.misused(r, later)
 		}
 		if ok && !known[c.Text] {
@@ -120,7 +120,7 @@ var usageWords = []string{
 	"unknown", "unrecognized", "unrecognised", "unexpected argument", "unexpected option", "invalid",
 	"no such", "not found", "no rule to make", "missing script", "unsupported",
 	"not supported", "does not exist", "doesn't exist", "not a valid", "no task", "no tasks", "ambiguous",
-	"not defined", "cannot be used with", "not a git command", "illegal option",
+	"not defined", "cannot be used with", "not a git command", "illegal option", "targets found",
 }
 
 // misused finds the right use of a command after a message that names the wrong word, or the
@@ -135,19 +135,39 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 		if s.editedBetween(r.item, l.item) {
 			break
 		}
-		if strings.HasSuffix(l.text, " "+r.text) {
+		if r.status == statusFailed && strings.HasSuffix(l.text, " "+r.text) {
 			why := cmp.Or(message, firstClause(failureLine(r.call.output)))
 			return failure(r, why, l.text, l.item), why != "" && len(why) <= maxMessageLine
 		}
-		for _, w := range r.args {
-			bare, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
-			if message != "" && len(bare) > 1 && sameHead(r, l) && !slices.Contains(l.args, w) &&
-				regexp.MustCompile(`(?:^|\W)`+regexp.QuoteMeta(bare)+`(?:\W|$)`).MatchString(message) {
-				return failure(r, message, l.text, l.item), true
-			}
+		if message != "" && sameHead(r, l) && slices.ContainsFunc(lost(r.args, l.args), func(w string) bool {
+			return mentions(message, w)
+		}) {
+			return failure(r, message, l.text, l.item), true
 		}
 	}
 	return candidate{}, false
+}
+
+// lost returns the words of arguments, or of a list with commas in one, that others lack.
+func lost(args, others []string) (out []string) {
+	words := strings.Split(strings.Join(others, ","), ",")
+	for _, w := range strings.Split(strings.Join(args, ","), ",") {
+		if w != "" && !slices.Contains(words, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// mentions reports whether a message names an argument; of a long option the message may use a longer word: library
+// for --lib.
+func mentions(message, arg string) bool {
+	bare, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	end := `(?:\W|$)`
+	if strings.HasPrefix(arg, "--") {
+		end = ``
+	}
+	return len(bare) > 1 && regexp.MustCompile(`(?:^|\W)`+regexp.QuoteMeta(bare)+end).MatchString(message)
 }
 
 // sameHead reports whether two runs have the same program and the same first word, or differ in the first word only.
@@ -187,7 +207,7 @@ func firstClause(message string) string {
 var firstEnd = lazyregexp.New(`;|\.\s`)
 
 func failure(r *run, message, remedy string, item int) candidate {
-	message = straight.Replace(strings.TrimRight(message, ". "))
+	message = trimMessage(message)
 	text := code(r.text) + " failed: " + message + "; fixed by " + code(remedy)
 	c := state(signalFixed, memoir.StatementFailure, text, r.item, item)
 	c.Command, c.Dir, c.Error, c.Signature, c.Fix = r.text, r.dir, message, memoir.Signature(message), remedy

@@ -170,6 +170,9 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a run that passed when run again": {memoir.StatementFailure, []string{"! go test ./...", "=> FAIL app", "$ go test ./...", "=> ok"}, ""},
 		"a fix after an edit":              {memoir.StatementFailure, []string{"! pytest -q", "=> bash: pytest: command not found", "~ a.py", "$ cargo test --quiet"}, ""},
 		"a fix that did nothing":           {memoir.StatementFailure, []string{"! just build", "=> just: command not found", "$ npx just build", "=> nothing to do"}, ""},
+		"a longer word for the option":     {memoir.StatementFailure, []string{"! cargo fmt --check && cargo test cache --lib", "=> error: no library targets found in package `app`", "$ cargo test cache"}, "`cargo test cache --lib` failed: error: no library targets found in package `app`; fixed by `cargo test cache`"},
+		"a word of a list":                 {memoir.StatementFailure, []string{"! gh run view 7 --json jobs,tries", "=> Unknown JSON field: \"tries\"", "$ gh run view 7 --json jobs,attempt"}, "fixed by `gh run view 7 --json jobs,attempt`"},
+		"a word that the list still has":   {memoir.StatementFailure, []string{"! gh run view 7 --json jobs,tries", "=> Unknown JSON field: \"tries\"", "$ gh run view 8 --json tries"}, ""},
 		"a fix by another program":         {memoir.StatementFailure, []string{"! make unit -C src/a", "=> sh: parallel: command not found", "$ go test src/a"}, ""},
 		// repaired
 		"a repair by two commands": {memoir.StatementFailure, []string{"! go test ./...", "=> FAIL: connection refused", "$ docker pull db", "$ docker compose up -d db", "$ go test ./..."}, ""},

@@ -187,6 +187,15 @@ func EncodeStatements(extractions []memoir.Extraction, change func(string) strin
 // angle brackets itself.
 var inert = strings.NewReplacer("@", `\u0040`, "!", `\u0021`, "(", `\u0028`)
 
+// InStatements returns a text as StatementsFile has it in a string.
+func InStatements(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return inert.Replace(string(quoted[1 : len(quoted)-1]))
+}
+
 // DecodeStatements is the inverse of EncodeStatements. The extractions have no rollout summaries and no hashes. With an
 // error it returns those of the lines that are valid.
 func DecodeStatements(content []byte) (out []memoir.Extraction, err error) {

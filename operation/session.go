@@ -174,16 +174,22 @@ func ReadingOf(s Session, items []memoir.Item, omitted int) Reading {
 	return out
 }
 
-// Show returns a session with its items from number at on, all neutralised. It does not find forgotten sessions and
-// entries.
-func (a Access) Show(ctx context.Context, st *store.Store, ref string, at int) (Reading, error) {
+// read reads a session. It does not find forgotten sessions and entries.
+func (a Access) read(ctx context.Context, st *store.Store, ref string) (memoir.Session, pipeline.Loaded, error) {
 	session, err := FindSession(ctx, st, ref, func(s memoir.Session) bool {
 		return s.Reason != memoir.ReasonForgotten && s.Kind != memoir.KindEntry
 	})
 	if err != nil {
-		return Reading{}, err
+		return session, pipeline.Loaded{}, err
 	}
 	loaded, err := pipeline.LoadSession(ctx, a.Home, session, a.Scanner)
+	return session, loaded, err
+}
+
+// Show returns a session with its items from number at on, all neutralised. It does not find forgotten sessions and
+// entries.
+func (a Access) Show(ctx context.Context, st *store.Store, ref string, at int) (Reading, error) {
+	session, loaded, err := a.read(ctx, st, ref)
 	if err != nil {
 		return Reading{}, err
 	}

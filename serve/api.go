@@ -47,6 +47,7 @@ var routes = []route{
 	{"GET", "/search", "search", "Search", reading((*server).search)},
 	{"GET", "/queue", "queue", "Queue", reading((*server).showQueue)},
 	{"GET", "/usage", "usage", "Usage", reading((*server).showUsage)},
+	{"GET", "/delivered", "delivered", "Delivered", reading((*server).showDelivered)},
 }
 
 //go:embed openapi.json

@@ -228,6 +228,7 @@ func TestWhatIsStoredByHTTP(t *testing.T) {
 		"/sessions/2b9ad815?at=3":                      "git tag",
 		"/queue":                                       "up_to_date",
 		"/usage":                                       "",
+		"/delivered":                                   "",
 	} {
 		if out := fmt.Sprint(w.call("GET", target, "", 200)); !strings.Contains(out, want) {
 			t.Errorf("GET %s: %.300s has no %q", target, out, want)

@@ -62,6 +62,7 @@ var pagesOf = map[string]string{
 	"/search":                                      "Words",
 	"/queue":                                       "Last run: <b>done</b>",
 	"/usage":                                       "Usage</h1>",
+	"/delivered":                                   "Delivered</h1>",
 	"/nothing":                                     "no such request: GET /nothing",
 }
 

@@ -138,6 +138,8 @@ func (s *server) showUsage(c call) (any, error) {
 	return operation.ReadSpending(c.Context(), c.st)
 }
 
+func (s *server) showDelivered(c call) (any, error) { return s.Delivered(c.Context(), c.st) }
+
 type noteIn struct {
 	Category string `json:"category"` // empty: fact
 	Content  string `json:"content"`

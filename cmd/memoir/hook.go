@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +18,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/deliver"
+	"memoir/extract"
+	"memoir/integrate"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
+	"memoir/memory"
 	"memoir/operation"
 	"memoir/store"
 )
@@ -38,6 +40,8 @@ type hookInput struct {
 	WorkingDir    string   `json:"working_dir"`     // Goose
 	Workspaces    []string `json:"workspace_roots"` // Cursor, whose cwd is its own directory
 	CursorVersion string   `json:"cursor_version"`
+
+	integrate.Call
 
 	recap    []string // of the session, where it has more messages than memories.memoryWindow
 	overflow string   // its key then
@@ -75,7 +79,7 @@ func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, 
 		in, err := parseHook(strings.NewReader(text))
 		return in, err == nil
 	}
-	if c.Bool("run") || c.String("ended") != "" || c.String("turn") != "" {
+	if c.Bool("run") || c.Bool("action") || c.String("ended") != "" || c.String("turn") != "" {
 		patience = hookPatience
 	}
 	return readHook(p.ui.stdin, patience)
@@ -108,6 +112,9 @@ var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // eventName matches the name of an event. It is returned to the agent, so nothing else is accepted.
 var eventName = lazyregexp.New(`^[A-Za-z]{1,40}$`)
+
+// forgot reports whether a session starts again without what it was told.
+func (in hookInput) forgot() bool { return in.Source == "compact" || in.Source == "clear" }
 
 // directory returns the working directory of the agent, "" if it is unknown.
 func (in hookInput) directory() string {
@@ -204,12 +211,8 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 	return news.Text(time.Now())
 }
 
-// Bounds of the records of injections. Two hooks of one start run within sameStart of each other.
-const (
-	sameStart    = 5 * time.Second
-	maxInjected  = 60 * 24 * time.Hour
-	injectedName = "injected"
-)
+// sameStart is the time within which two hooks of one start run.
+const sameStart = 5 * time.Second
 
 // forgetful are the agents whose sessions do not keep a hook's context: each start needs it again. Other agents
 // keep it until they compact or clear a session.
@@ -223,36 +226,112 @@ func first(home, agent string, in hookInput, now time.Time) bool {
 		return true
 	}
 	fresh, reason := false, "start"
-	if slices.Contains(forgetful, agent) || in.Source == "compact" || in.Source == "clear" {
+	if slices.Contains(forgetful, agent) || in.forgot() {
 		fresh, reason = true, in.Source
 	}
-	dir := filepath.Join(home, injectedName)
-	if failpoint.MkdirAll(dir, 0o700) != nil {
-		return true
-	}
-	sum := sha256.Sum256([]byte(session + "\x00" + reason))
-	path := filepath.Join(dir, hex.EncodeToString(sum[:16]))
+	path := deliver.RecordPath(home, session, reason)
 	if info, err := os.Stat(path); err == nil {
 		if !fresh || now.Sub(info.ModTime()).Abs() < sameStart {
 			return false
 		}
 		_ = failpoint.Remove(path)
 	}
-	if failpoint.Before("remember injection") != nil {
-		return true
+	return !errors.Is(deliver.Record(home, nil, now, session, reason), fs.ErrExist)
+}
+
+// firstly reports whether a session has not got a statement yet, and records that it has it now.
+type firstly = func(deliver.Known) bool
+
+// act tells an agent after a tool call what the memory of its project knows of it. An error is logged, without the
+// hook's input: the agent goes on.
+func (p *program) act(c *cli.Context, in hookInput, isHook bool) {
+	agent, err := agentNamed(c, "format")
+	if agent == "" {
+		agent = caller(in, isHook, p.getenv)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return !errors.Is(err, fs.ErrExist)
-	}
-	_ = f.Close()
-	if sum[0] < 8 { // for 1 of 32 sessions
-		entries, _ := os.ReadDir(dir)
-		for _, entry := range entries {
-			if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxInjected {
-				_ = failpoint.Remove(filepath.Join(dir, entry.Name()))
-			}
+	text := ""
+	if ended, failed := in.Ended(in.Event); err == nil && ended && in.session() != "" {
+		it := in.Item()
+		diff, edits := extract.EditOf(&it)
+		switch line := in.CommandLine(); {
+		case edits && !failed:
+			text, err = p.atAction(c, in, agent, "edit", func(r deliver.Reader, first firstly) (string, error) {
+				return onEdit(r, diff, in.directory(), first)
+			})
+		case !edits && line != "" && (failed || !in.Passed()):
+			text, err = p.atAction(c, in, agent, "failure", func(r deliver.Reader, first firstly) (string, error) {
+				return r.AfterFailure(line, it.Output, first)
+			})
 		}
 	}
-	return true
+	if err != nil {
+		p.logStartup(err)
+	}
+	p.ui.write(hookOutput(agent, in.Event, text, ""))
+}
+
+// atAction returns the text of an event, as choose makes it, if the settings allow it.
+func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
+	choose func(r deliver.Reader, first firstly) (string, error),
+) (string, error) {
+	settings, err := p.settings(c, nil)
+	home, errHome := p.home(c)
+	if err = cmp.Or(err, errHome); err != nil || !settings.Memories.Enabled || !filepath.IsAbs(in.directory()) {
+		return "", err
+	}
+	var found injection
+	if c.String("project") != "" {
+		found, err = p.projectWithTree(c, settings)
+		found.tree = p.identify(settings, in.directory()).top
+	} else {
+		found, err = p.projectOfSession(c, &settings, home, in.directory())
+	}
+	on := map[string]bool{"edit": settings.Deliver.OnEdit, "failure": settings.Deliver.AfterFailure}
+	if err != nil || found.project == "" || !on[event] {
+		return "", err
+	}
+	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
+		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
+	reader := deliver.Reader{Root: memory.At(home, found.project), Top: found.tree, Session: in.session(),
+		Removed: func() ([]string, error) { return p.removedLines(c, found.project) }}
+	return choose(reader, func(k deliver.Known) bool {
+		receipt.Statement = k.ID
+		return deliver.First(home, receipt, in.AgentID)
+	})
+}
+
+// onEdit returns the text of the first file of a diff that has one.
+func onEdit(r deliver.Reader, diff, dir string, first firstly) (text string, err error) {
+	for line := range strings.Lines("\n" + diff) {
+		head, name, ok := strings.Cut(strings.TrimSpace(line), " File: ")
+		if !ok || !strings.HasPrefix(head, "*** ") || text != "" {
+			continue
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if name, err = filepath.Rel(r.Top, name); err == nil && filepath.IsLocal(name) {
+			text, err = r.OnEdit(filepath.ToSlash(name), first)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return text, nil
+}
+
+// removedLines returns the lines that people removed from the memory of a project.
+func (p *program) removedLines(c *cli.Context, project string) (lines []string, err error) {
+	st, err := p.openToInject(c)
+	if err != nil || st == nil {
+		return nil, err
+	}
+	defer st.Close()
+	edits, err := st.HandEdits(c.Context, project)
+	for _, edit := range edits {
+		if edit.Action == memoir.EditRemoved {
+			lines = append(lines, edit.Text)
+		}
+	}
+	return lines, err
 }

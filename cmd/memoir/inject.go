@@ -56,12 +56,17 @@ func injectCommand(p *program) *cli.Command {
 		Flags: append(contextFlags("the `AGENT` that calls"),
 			&cli.StringFlag{Name: "format", Usage: "print in `FORMAT` instead of the agent's own"},
 			&cli.BoolFlag{Name: "run", Usage: "also start a run in the background, if memories.enabled"},
+			&cli.BoolFlag{Name: "action", Usage: "the hook is of a tool call or a prompt: nothing is said of other events"},
 			inputFlag()),
 		Action: func(c *cli.Context) error {
 			if p.getenv(memoir.ChildVariable) != "" {
 				return nil
 			}
 			in, isHook := p.hookInput(c, injectPatience)
+			if in.Named() || c.Bool("action") {
+				p.act(c, in, isHook)
+				return nil
+			}
 			err := p.inject(c, &in, isHook)
 			if c.Bool("run") && p.ui.push() {
 				if fault := p.launch(c, in); fault != nil && err == nil && p.hook != nil { // the agent has its answer
@@ -103,7 +108,10 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	if err != nil {
 		return err
 	}
-	if found.text != "" && isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
+	if !settings.Deliver.AtStart {
+		found.text = ""
+	}
+	if (found.text != "" || in.forgot()) && isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
 		found.text = ""
 	} else if isHook && p.fault == "" {
 		p.fault = p.forUser(c, found.project)

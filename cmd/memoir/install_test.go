@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"memoir/deliver"
 	"memoir/store"
 )
 
@@ -312,9 +313,9 @@ func TestASessionGetsTheContextOnceAtEachStart(t *testing.T) {
 		if got := first(home, test.agent, hookInput{SessionID: test.session, Source: test.source}, at); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
-		entries, _ := os.ReadDir(filepath.Join(home, injectedName))
+		entries, _ := os.ReadDir(filepath.Join(home, deliver.Injected))
 		for _, entry := range entries { // sets the files' times to the test's time
-			path := filepath.Join(home, injectedName, entry.Name())
+			path := filepath.Join(home, deliver.Injected, entry.Name())
 			if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) < time.Minute && test.want {
 				must(t, os.Chtimes(path, at.Add(-time.Millisecond), at.Add(-time.Millisecond)))
 			}

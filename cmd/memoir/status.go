@@ -21,10 +21,12 @@ func statusCommand(p *program) *cli.Command {
 			"after one that failed), projects with lines for `memoir review`, and what the next run would do\n"+
 			"with the registered sessions;\n"+
 			"`memoir run --dry-run` also looks for new ones. Long lists are cut; -v shows all.\n"+
-			"--usage instead shows the use of language models by day, project and model.",
-			"memoir status", "memoir status --json", "memoir status --usage"),
+			"--usage instead shows the use of language models by day, project and model; --delivered what\n"+
+			"sessions were told after failures and edits, and whether they ran what had passed.",
+			"memoir status", "memoir status --json", "memoir status --usage", "memoir status --delivered"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "usage", Usage: "show the use of language models"},
+			&cli.BoolFlag{Name: "delivered", Usage: "show what sessions were told after failures and edits"},
 			nowFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -35,6 +37,13 @@ func statusCommand(p *program) *cli.Command {
 			st, err := p.openForListing(c)
 			if err != nil {
 				return err
+			}
+			if c.Bool("delivered") {
+				if st != nil {
+					defer st.Close()
+				}
+				out, err := p.access(c).Delivered(c.Context, st)
+				return p.result(c, err, out, func() { p.printDelivered(out) })
 			}
 			project := p.redact
 			if !c.Bool("json") { // the text shows ids alone, and is to be quick

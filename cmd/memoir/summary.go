@@ -254,3 +254,22 @@ func (p *program) printUsage(s operation.Status) {
 	row(operation.Spent{Day: "total", Usage: s.Usage})
 	p.ui.table(t)
 }
+
+func (p *program) printDelivered(d operation.Delivered) {
+	if len(d.Delivered) == 0 {
+		p.ui.say("no session was told anything after a failure or an edit")
+		return
+	}
+	t := newTable("at", "after", "session", "ran it", "statement")
+	for _, one := range d.Delivered {
+		ran := none
+		if one.Ran != nil {
+			ran = map[bool]string{true: "yes", false: "no"}[*one.Ran]
+		}
+		t.row(operation.Zoned(one.At), one.Event, one.Session, ran, orDash(one.Text))
+	}
+	p.ui.table(t)
+	if d.More > 0 {
+		p.ui.say("%d more", d.More)
+	}
+}

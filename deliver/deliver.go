@@ -1,0 +1,261 @@
+// Package deliver decides what an agent is told during its work: after a failed command what passed after the same
+// failure, after an edit what earlier sessions decided about the file. It reads the live memory of one project, and
+// prefers silence. It does not know agents, and stores nothing of what they do; told.go records what was told.
+//
+// Start with deliver.go (the choice of statements), then told.go (once a session, and receipts).
+package deliver
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"memoir"
+	"memoir/extract"
+	"memoir/memory"
+)
+
+// MaxBytes bounds a text.
+const MaxBytes = 400
+
+// The lines around a text, by which rollout recognises it in transcripts.
+const (
+	begin = "<memoir-context>\n"
+	end   = "\n</memoir-context>\n"
+)
+
+// A Reader chooses statements of a project's live memory for one session.
+type Reader struct {
+	Root    memory.Root
+	Top     string // of the working tree
+	Session string // id of the session, whose own statements are not told
+
+	// Removed returns the lines that people ever removed from the memory.
+	Removed func() ([]string, error)
+}
+
+// A Known is a statement with the session that taught it.
+type Known struct {
+	memoir.Statement
+	Session string // its key
+}
+
+// AfterFailure says what passed after the same failure of earlier sessions. The text is empty if nothing did, if the
+// sessions do not agree, or if first, which is called for the statement, returns false.
+func (r Reader) AfterFailure(line, output string, first func(Known) bool) (string, error) {
+	all, err := r.statements(`"fix":`)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	failed := extract.ReadFailed(line, output)
+	all = slices.DeleteFunc(all, func(k Known) bool {
+		return k.Kind != memoir.StatementFailure || !failed.Same(k.Statement)
+	})
+	for _, k := range all {
+		if !extract.Agree(all[0].Statement, k.Statement) {
+			return "", nil
+		}
+	}
+	all, err = r.holding(all)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	text := failure(all[0])
+	if text == "" || !first(all[0]) {
+		return "", nil
+	}
+	return text, nil
+}
+
+// OnEdit says what earlier sessions decided, refuted or saw fail that names a file, the newest first, for which first
+// returns true. The path is relative to the top of the working tree.
+func (r Reader) OnEdit(path string, first func(Known) bool) (string, error) {
+	all, err := r.statements(memory.InStatements(path))
+	if err != nil {
+		return "", err
+	}
+	all, err = r.holding(slices.DeleteFunc(all, func(k Known) bool { return !concerns(k.Statement, path) }))
+	return edit(path, all, first), err
+}
+
+// concerns reports whether a statement is of a kind that is told on an edit, and names the file.
+func concerns(st memoir.Statement, path string) bool {
+	switch st.Kind {
+	case memoir.StatementDecision:
+	case memoir.StatementRefuted: // not what a later word overturned
+		if st.Outcome != "" {
+			return false
+		}
+	case memoir.StatementFailure: // a tool's words alone are no evidence
+		if st.Command == "" {
+			return false
+		}
+	default:
+		return false
+	}
+	if st.By == memoir.ByTool && st.Kind != memoir.StatementFailure {
+		return false
+	}
+	return slices.Contains(st.Paths, path) || names(st.Text, path)
+}
+
+// names reports whether a text has a path as a whole.
+func names(text, path string) bool {
+	inPath := func(c byte) bool {
+		return strings.IndexByte("/_-~", c) >= 0 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
+	}
+	for from := 0; ; {
+		at := strings.Index(text[from:], path)
+		if at < 0 {
+			return false
+		}
+		at += from
+		from = at + len(path)
+		ahead := strings.TrimSuffix(text[:at], "./")
+		before := ahead == "" || !inPath(ahead[len(ahead)-1]) && ahead[len(ahead)-1] != '.'
+		after := from == len(text) || !inPath(text[from]) &&
+			(text[from] != '.' || from+1 == len(text) || !inPath(text[from+1]))
+		if before && after {
+			return true
+		}
+	}
+}
+
+// statements returns the statements of sessions whose lines in the file have a text, the newest session's first, each
+// once, without those that this session taught as well as others.
+func (r Reader) statements(text string) (out []Known, err error) {
+	content, err := r.Root.Open(memory.StatementsFile)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		return nil, nil
+	}
+	known := map[string]bool{}
+	for line := range bytes.Lines(content) {
+		if !bytes.Contains(line, []byte(text)) {
+			continue
+		}
+		session, fault := memory.DecodeStatements(line)
+		if err = cmp.Or(err, fault); len(session) == 0 || memoir.IsEntry(session[0].SessionKey) {
+			continue
+		}
+		if _, id := memoir.SplitKey(session[0].SessionKey); id == r.Session && r.Session != "" {
+			continue
+		}
+		for _, st := range session[0].Statements {
+			st.At = cmp.Or(st.At, session[0].EndedAt.Format("2006-01-02"))
+			if !known[st.ID] && st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
+				known[st.ID] = true
+				out = append(out, Known{st, session[0].SessionKey})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Known) int { return cmp.Compare(b.At, a.At) })
+	return out, err
+}
+
+// holding returns the statements that hold: no person removed their lines, nobody has to confirm them, and the working
+// tree does not contradict them.
+func (r Reader) holding(all []Known) (out []Known, err error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	content, err := r.Root.Open("MEMORY.md")
+	manifest, errManifest := r.Root.Open("manifest.json")
+	if err = cmp.Or(err, errManifest); err != nil {
+		return nil, err
+	}
+	lines := map[string]string{} // of MEMORY.md by key
+	for line := range strings.Lines(string(content)) {
+		lines[memoir.LineKey(line)] = strings.TrimSpace(line)
+	}
+	made := map[string][]string{} // keys of lines by statement
+	for key, value := range gjson.GetBytes(manifest, "lines").Map() {
+		var from memoir.LineOrigin
+		_ = from.UnmarshalText([]byte(value.Str))
+		for _, id := range from.Statements {
+			made[id] = append(made[id], key)
+		}
+	}
+	var texts []string
+	for _, k := range all {
+		text := k.Text
+		for _, key := range made[k.ID] {
+			text = lines[key] // "" if a person removed or changed it
+			if text != "" {
+				break
+			}
+		}
+		if len(made[k.ID]) == 0 && r.removed(k.Text) {
+			text = ""
+		}
+		texts = append(texts, text)
+	}
+	checked, err := r.Root.Check(r.Top, texts)
+	for i, k := range all {
+		text := texts[i]
+		if err == nil && text != "" && memoir.OnceMark(text) == "" && !strings.HasSuffix(text, memoir.Unconfirmed) &&
+			!checked[i].Outdated() {
+			out = append(out, k)
+		}
+	}
+	return out, err
+}
+
+// removed reports whether a person may have removed a line of a statement, of which the memory has no line now.
+func (r Reader) removed(text string) bool {
+	lines, err := r.Removed()
+	words := memoir.WordsOf(text)
+	return err != nil || slices.ContainsFunc(lines, func(line string) bool {
+		return memoir.WordsOf(memoir.LineText(line)).Repeats(words)
+	})
+}
+
+// failure says what passed after a failure, "" if that does not fit. It gives no order.
+func failure(k Known) string {
+	k.Statement = memoir.Changed([]memoir.Statement{k.Statement}, memory.Neutralise)[0]
+	passed := "then " + memoir.CodeSpan(k.Fix) + " passed"
+	if k.Signal == memoir.SignalModel {
+		passed = "its account: fixed by " + memoir.CodeSpan(k.Fix)
+	}
+	head := fmt.Sprintf("On %s, in session %s, the same failure: ", k.At, k.Session)
+	room := MaxBytes - len(begin) - len(end) - len(head) - len(passed) - len("``; .")
+	command := memoir.CutBytes(strings.Join(strings.Fields(k.Command), " "), max(room, 0), "…")
+	if room < len("…")+1 {
+		return ""
+	}
+	return framed(head + memoir.CodeSpan(command) + "; " + passed + ".")
+}
+
+// edit says what is known of a file: as many statements as fit and as first, which is called once for each of them,
+// accepts. The text is empty if there is none.
+func edit(path string, all []Known, first func(Known) bool) string {
+	text := "Of " + memoir.CodeSpan(memory.Neutralise(path)) + ", earlier sessions:"
+	room := MaxBytes - len(begin) - len(end) - len(text)
+	told := false
+	for _, k := range all {
+		head := fmt.Sprintf("\n- %s, %s (%s): ", k.At, kinds[k.Kind], k.Session)
+		line := memory.Neutralise(strings.Join(strings.Fields(k.Text), " "))
+		if !told && room-len(head) > minText {
+			line = memoir.CutBytes(line, room-len(head), "…")
+		}
+		if line = head + line; len(line) <= room && first(k) {
+			text, room, told = text+line, room-len(line), true
+		}
+	}
+	if !told {
+		return ""
+	}
+	return framed(text)
+}
+
+// minText is the number of bytes below which a cut statement says nothing.
+const minText = 80
+
+var kinds = map[memoir.StatementKind]string{
+	memoir.StatementDecision: "decided", memoir.StatementRefuted: "refuted", memoir.StatementFailure: "failed",
+}
+
+func framed(text string) string { return begin + text + end }

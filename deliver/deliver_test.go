@@ -1,0 +1,178 @@
+package deliver_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/deliver"
+	"memoir/memory"
+)
+
+const project = "app-0123456789ab"
+
+// failedThen is the statement of a failure and of what passed after it.
+func failedThen(command, message, fix string) memoir.Statement {
+	return memoir.Statement{Kind: memoir.StatementFailure, Signal: "fixed", By: memoir.ByTool, At: "2026-05-01",
+		Text:    "`" + command + "` failed: " + message + "; fixed by `" + fix + "`",
+		Command: command, Error: message, Signature: memoir.Signature(message), Fix: fix}
+}
+
+func decided(text string) memoir.Statement {
+	return memoir.Statement{Kind: memoir.StatementDecision, Signal: "chosen", By: memoir.ByPerson, At: "2026-05-02", Text: text}
+}
+
+// published makes a memory in which each session taught some statements, and returns its reader.
+func published(t *testing.T, sessions map[string][]memoir.Statement, change func(md string) string) deliver.Reader {
+	t.Helper()
+	root := memory.At(t.TempDir(), project)
+	md, lines := "# Memory\n", map[string]memoir.LineOrigin{}
+	anchors := map[string][]memoir.Anchor{}
+	var all []memoir.Extraction
+	for _, key := range []string{"codex:new", "codex:old"} {
+		e := memoir.Extraction{SessionKey: key, ProjectID: project, Statements: sessions[key], EndedAt: time.Unix(1e9, 0)}
+		e.Identify()
+		all = append(all, e)
+		for _, s := range e.Statements {
+			line := "- " + s.Text + " [" + key + " 2026-05-01]"
+			lines[memoir.LineKey(line)] = memoir.LineOrigin{Statements: []string{s.ID}}
+			anchors[memoir.LineKey(line)] = s.Anchors
+			md += line + "\n"
+		}
+	}
+	files := memory.Files{"MEMORY.md": []byte(md), memory.StatementsFile: memory.EncodeStatements(all, strings.Clone)}
+	ctx := context.Background()
+	must(t, root.Stage(ctx, 1, files, memory.Manifest{Lines: lines, Anchors: anchors}))
+	must(t, root.Swap(1))
+	if change != nil { // by hand
+		must(t, os.WriteFile(filepath.Join(root.Link(), "MEMORY.md"), []byte(change(md)), 0o600))
+	}
+	return deliver.Reader{Root: root, Top: t.TempDir(), Session: "now",
+		Removed: func() ([]string, error) { return nil, nil }}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func always(deliver.Known) bool { return true }
+
+const noLibrary = "error: no library targets found in package `app`"
+
+func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
+	t.Parallel()
+	library := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	twice := failedThen("cargo test queue --lib", noLibrary, "cargo test --bin app queue")
+	other := failedThen("cargo test cache --lib", noLibrary, "cargo test -p core cache --lib")
+	gone := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	gone.Anchors = []memoir.Anchor{{Path: "Cargo.toml", Text: "core"}}
+	refuted, told := library, library
+	refuted.Kind, refuted.Outcome = memoir.StatementRefuted, "2026-05-03"
+	told.Stands = "AGENTS.md"
+	long := failedThen("cargo test "+strings.Repeat("x", 900)+" --lib", noLibrary, "cargo test cache")
+	type sessions = map[string][]memoir.Statement
+	for name, test := range map[string]struct {
+		sessions sessions
+		by       string // the session that is told
+		edit     func(string) string
+		want     string
+	}{
+		"a fix":                     {sessions{"codex:old": {library}}, "now", nil, "in session codex:old, the same failure: `cargo test cache --lib`; then `cargo test cache` passed."},
+		"of the newest session":     {sessions{"codex:old": {library}, "codex:new": {twice}}, "now", nil, "then `cargo test --bin app queue` passed."},
+		"fixes that do not agree":   {sessions{"codex:old": {library}, "codex:new": {other}}, "now", nil, ""},
+		"of this session":           {sessions{"codex:old": {library}}, "old", nil, ""},
+		"what was overturned":       {sessions{"codex:old": {refuted}}, "now", nil, ""},
+		"what the project says":     {sessions{"codex:old": {told}}, "now", nil, ""},
+		"what the tree contradicts": {sessions{"codex:old": {gone}}, "now", nil, ""},
+		"a line that was removed":   {sessions{"codex:old": {library}}, "now", func(md string) string { return "# Memory\n" }, ""},
+		"a line to be confirmed": {sessions{"codex:old": {library}}, "now", func(md string) string {
+			return "- " + library.Text + memoir.Unconfirmed + "\n"
+		}, ""},
+		"a long command": {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
+	} {
+		r := published(t, test.sessions, test.edit)
+		r.Session = test.by
+		must(t, os.WriteFile(filepath.Join(r.Top, "Cargo.toml"), []byte("[package]\n"), 0o600))
+		text, err := r.AfterFailure("cargo fmt && cargo test x --lib", "   Compiling app\n"+noLibrary+"\n", always)
+		if err != nil || test.want == "" && text != "" || !strings.Contains(text, test.want) || len(text) > deliver.MaxBytes {
+			t.Errorf("%s: %q %v, want %q", name, text, err, test.want)
+		}
+	}
+}
+
+func TestAnEditIsToldWhatNamesTheFile(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"keep `a/b.go` free of locks":      true,
+		"a/b.go: no locks.":                true,
+		"run `./a/b.go`":                   true,
+		"read ../a/b.go":                   false,
+		"why a/b.go.":                      true,
+		"keep x/a/b.go free of locks":      false,
+		"keep `a/b.go.tmpl` free of locks": false,
+		"keep b.go free of locks":          false,
+		"keep `@app/../a/b.go` as it is":   false,
+	} {
+		r := published(t, map[string][]memoir.Statement{"codex:old": {decided(text)}}, nil)
+		got, err := r.OnEdit("a/b.go", always)
+		if err != nil || (got != "") != want {
+			t.Errorf("%s: %q %v", text, got, err)
+		}
+	}
+	var many []memoir.Statement
+	for i := range 9 {
+		many = append(many, decided(fmt.Sprintf("a/b.go has rule %d, %s", i, strings.Repeat("word ", 20))))
+	}
+	r := published(t, map[string][]memoir.Statement{"codex:old": many}, nil)
+	told := map[string]bool{}
+	for range 12 { // each once, in texts within the bound
+		text, err := r.OnEdit("a/b.go", func(k deliver.Known) bool {
+			fresh := !told[k.ID]
+			told[k.ID] = true
+			return fresh
+		})
+		if must(t, err); len(text) > deliver.MaxBytes {
+			t.Errorf("%d bytes", len(text))
+		}
+	}
+	if len(told) != len(many) {
+		t.Errorf("%d of %d were told", len(told), len(many))
+	}
+}
+
+func TestAContextIsToldOnceUntilItIsCompacted(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	r := deliver.Receipt{At: time.Now(), Event: "edit", Project: project, Session: "claude:s", Statement: "0123456789"}
+	other := r
+	other.Session = "claude:t"
+	compact := func() { must(t, deliver.Record(home, nil, r.At, "s", "compact")) }
+	for i, step := range []struct {
+		r        deliver.Receipt
+		subagent string
+		before   func()
+		want     bool
+	}{
+		{r, "", nil, true}, {r, "", nil, false}, {r, "agent", nil, true}, {r, "agent", nil, false}, {other, "", nil, true},
+		{r, "", compact, true}, {r, "", nil, false},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		if got := deliver.First(home, step.r, step.subagent); got != step.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+	all, err := deliver.Receipts(home)
+	if must(t, err); len(all) != 4 || all[0].Statement != r.Statement {
+		t.Errorf("%v", all)
+	}
+}

@@ -1,0 +1,113 @@
+package extract
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+	"memoir/internal/lazyregexp"
+)
+
+// Failed is a failed command line, to compare it with the failures of statements.
+type Failed struct {
+	runs       []*run
+	signatures map[string]bool // of the lines of the output
+}
+
+// ReadFailed reads a command line and the output of its failure.
+func ReadFailed(line, output string) Failed {
+	f := Failed{runs: runsOf(line), signatures: map[string]bool{}}
+	if len(output) > 2*window {
+		output = output[:window] + "\n" + output[len(output)-window:]
+	}
+	for one := range strings.Lines(clean(output)) {
+		if one = strings.TrimSpace(one); one != "" && len(one) <= 2*maxMessageLine {
+			f.signatures[signatureOf(firstClause(one))] = true
+		}
+		if m := notFound.FindStringSubmatch(one); m != nil {
+			f.signatures[m[1]+m[2]+": command not found"] = true
+		}
+	}
+	return f
+}
+
+func runsOf(line string) []*run {
+	runs, _ := newShellParser().parse(clean(line), "")
+	return runs
+}
+
+// signatureOf returns the signature of a message as the statement of a failure has it.
+func signatureOf(message string) string { return memoir.Signature(trimMessage(message)) }
+
+func trimMessage(message string) string { return straight.Replace(strings.TrimRight(message, ". ")) }
+
+// minSignature is the least number of words of a signature. One with fewer words, such as "FAIL", has many causes.
+const minSignature = 3
+
+// Same reports whether a statement describes a failure of the same program and subcommand with the same signature, and
+// what passed after it.
+func (f Failed) Same(st memoir.Statement) bool {
+	if st.Fix == "" || len(strings.Fields(st.Signature)) < minSignature || !f.signatures[st.Signature] {
+		return false
+	}
+	before := runsOf(st.Command)
+	return len(before) > 0 && slices.ContainsFunc(f.runs, func(r *run) bool {
+		return !r.filter && r.use() == before[0].use()
+	})
+}
+
+// Agree reports whether what passed after two failures is the same command, or the same change of the arguments.
+func Agree(a, b memoir.Statement) bool {
+	wrongA, newA := change(a)
+	wrongB, newB := change(b)
+	return a.Fix == b.Fix || slices.ContainsFunc(wrongA, func(w string) bool { return slices.Contains(wrongB, w) }) ||
+		len(wrongA)+len(wrongB) == 0 && len(newA) > 0 && slices.Equal(newA, newB)
+}
+
+// Ran reports whether a command line has the command that passed after a failure, or the same change of arguments.
+func Ran(line string, st memoir.Statement) bool {
+	wrong, came := change(st)
+	fix := runsOf(st.Fix)
+	return slices.ContainsFunc(runsOf(line), func(r *run) bool {
+		words := append([]string{r.program}, r.args...)
+		return r.text == st.Fix || len(fix) > 0 && r.use() == fix[0].use() && len(came)+len(wrong) > 0 &&
+			(len(wrong) > 0 || len(lost(came, words)) == 0) && len(lost(wrong, words)) == len(wrong)
+	})
+}
+
+// change returns the arguments of a failed command that its error mentions and the command that passed lacks, and the
+// words that only the latter has.
+func change(st memoir.Statement) (wrong, came []string) {
+	before, after := runsOf(st.Command), runsOf(st.Fix)
+	if len(before) == 0 || len(after) == 0 {
+		return nil, nil
+	}
+	for _, w := range lost(before[0].args, after[0].args) {
+		if mentions(st.Error, w) {
+			wrong = append(wrong, w)
+		}
+	}
+	return wrong, lost(append([]string{after[0].program}, after[0].args...), append(before[0].args, before[0].program))
+}
+
+// nested are programs whose subcommands have two words.
+var nested = memoir.SetOf("gh glab docker podman kubectl aws gcloud az")
+
+var subcommand = lazyregexp.New(`^[a-z][a-z0-9:_-]*$`)
+
+// use returns the program of a run with its subcommand.
+func (r *run) use() string {
+	use, most := path.Base(r.program), 1
+	first, _ := firstWord(r.args)
+	if name, _ := grammarOf(r.program, first); nested[use] || strings.Contains(name, " ") {
+		most = 2
+	}
+	for _, w := range r.words()[1:] {
+		if most--; most < 0 || !subcommand.MatchString(w) {
+			break
+		}
+		use += " " + w
+	}
+	return use
+}

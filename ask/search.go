@@ -106,6 +106,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 	if q.Keep, err = in.filter(); err != nil {
 		return nil, nil, err
 	}
+	missed := s.CatchUp(ctx)
 	own, root, none := s.root(ctx)
 	if switchedOff(none) {
 		return nil, nil, none
@@ -139,7 +140,12 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
 	hits, notes = s.filter(result.Hits, in.MaxResults, own.ID, marks, further)
-	if result.Behind {
+	switch {
+	case missed != nil:
+		notes = append(notes, "what agents wrote since the last run was not read: "+s.Clean(missed.Error()))
+	case result.Unread > 0:
+		notes = append(notes, memoir.Count(result.Unread, "session")+" not read yet")
+	case result.Behind:
 		notes = append(notes, "the newest sessions are not indexed yet")
 	}
 	return hits, notes, nil

@@ -109,7 +109,7 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 	at := 0 // of the document's size
 	for _, match := range all {
 		n, word := match/maxTerms, uint32(1)<<(match%maxTerms)
-		document, place := n>>16, int(n>>3&(maxPassages-1))
+		document, place := n>>(placeBits+kindBits), int(n>>kindBits&(maxPassages-1))
 		for at < len(sizes) && sizes[at].document < document {
 			at++
 		}
@@ -119,7 +119,7 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 		if last := len(passages) - 1; last >= 0 && passages[last].size.document == document && passages[last].place == place {
 			passages[last].words |= word
 		} else {
-			passages = append(passages, where{&sizes[at], place, kind(n & 7), word})
+			passages = append(passages, where{&sizes[at], place, kind(n & (1<<kindBits - 1)), word})
 		}
 	}
 	groups, together := grouped(passages)

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,10 +33,12 @@ type Query struct {
 	Redact func(string) string // removes secrets that a person wrote into a memory, and keeps the number of lines
 }
 
-// The sources of a line of MEMORY.md, and of a paragraph of HISTORY.md.
+// The sources of a line of MEMORY.md, of a paragraph of HISTORY.md, and of the commands and results in sessions.
 const (
 	SourceMemory  = "memory"
 	SourceHistory = "history"
+	SourceCommand = "command"
+	SourceError   = "error"
 )
 
 // Hit is one match of a query. A session has at most one, except in lines of MEMORY.md. Paragraphs of HISTORY.md
@@ -47,11 +50,12 @@ type Hit struct {
 	StartLine int       `json:"start_line"` // of a file, from 1; 0 for a session
 	EndLine   int       `json:"end_line"`
 	Score     float64   `json:"score"`
-	Snippet   string    `json:"snippet"`     // one line of at most 100 tokens, neutralised
-	Source    string    `json:"source"`      // memory, history, summary, statement, claim, typed or agent
-	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
-	Item      int       `json:"item"`        // of the session; 0: unknown
-	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: unknown
+	Snippet   string    `json:"snippet"`      // one line of at most 100 tokens, neutralised
+	Source    string    `json:"source"`       // memory, history, summary, statement, claim, typed, agent, command or error
+	Session   string    `json:"session"`      // the session's key; of a line of MEMORY.md, the newest that it cites, if any
+	Item      int       `json:"item"`         // of the session; 0: unknown
+	At        time.Time `json:"at,omitzero"`  // of the item, else the session's last; zero: unknown
+	Of        string    `json:"of,omitempty"` // subagent or automation: nobody typed in the session
 
 	Key string `json:"-"` // of a line of MEMORY.md: its memoir.LineKey
 }
@@ -76,6 +80,7 @@ type Result struct {
 	Hits   []Hit `json:"hits"`   // the best first
 	More   bool  `json:"-"`      // there may be more than Query.Max
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
+	Unread int   `json:"unread"` // sessions that were not read since they changed
 }
 
 // Find searches a home for a query's words. If the index is missing or unusable, Find builds it, which may take
@@ -106,6 +111,9 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		if err = Update(ctx, st, home, q.Redact, false); err == nil {
 			err = f.find(ctx, q.ProjectID)
 		}
+	}
+	if err == nil {
+		f.out.Unread, err = st.CountUntaken(ctx, 0)
 	}
 	return f.out, explain(err, "search")
 }
@@ -213,6 +221,18 @@ func (f *finder) inSession(hit *Hit, d *store.SessionText, r found) {
 		hit.At = d.EndedAt
 	}
 	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.words)
+	if d.Kind == memoir.KindSubagent || d.Kind == memoir.KindAutomation {
+		hit.Of = string(d.Kind)
+	}
+}
+
+// Size returns the size of the index of a home in bytes, 0 if there is none.
+func Size(home string) int64 {
+	info, err := os.Stat(filepath.Join(home, fileName))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // citation matches the newest session that a line of MEMORY.md cites.

@@ -265,7 +265,7 @@ func textOf(root memory.Root, path string, redact func(string) string) (string, 
 
 // number returns a passage's rowid in the index.
 func number(document int64, place int, k kind) int64 {
-	return document<<16 | int64(place)<<3 | int64(k)
+	return document<<(placeBits+kindBits) | int64(place)<<kindBits | int64(k)
 }
 
 // add adds a document to the index; path is the file's, "" for a session.

@@ -104,6 +104,14 @@ func (p *program) access(c *cli.Context) operation.Access {
 			opts.Progress, opts.Wait = nil, forgetPatience
 			return opts, st, err
 		},
+		CatchUp: func(ctx context.Context) error {
+			st, err := p.openForReading(c)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			return p.catchUp(c, st)
+		},
 		Extract: func(keys []string) error { return p.extractFrom(c, keys) }}
 }
 
@@ -181,7 +189,9 @@ func (p *program) search(c *cli.Context) error {
 		default:
 			p.ui.say("%s in %s", count(n, "hit"), where)
 		}
-		if found.Behind {
+		if found.Unread > 0 {
+			p.ui.sayHint(countAre(found.Unread, "session") + " not read yet; `memoir run` reads all")
+		} else if found.Behind {
 			p.ui.sayHint("the index is not up to date; the next `memoir run` updates it")
 		}
 	})
@@ -194,6 +204,9 @@ func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 		return "", "", err
 	}
 	defer st.Close()
+	if err := p.catchUp(c, st); err != nil {
+		p.ui.warn(memoir.HintOf(err), "what agents wrote since the last run was not read: %v", err)
+	}
 	if c.Bool("all") {
 		home, err = p.home(c)
 		return home, "", err
@@ -218,6 +231,8 @@ func (p *program) printHit(n int, h search.Hit, named bool) {
 	head := []string{strconv.Itoa(n) + ".", cmp.Or(when(h.At), none), h.Source}
 	if memoir.IsEntry(h.Session) {
 		head[2] = h.Kind()
+	} else if h.Of != "" {
+		head[2] += " of " + h.Of
 	}
 	if named && h.ProjectID != "" {
 		head = append(head, h.ProjectID)

@@ -59,14 +59,15 @@ type Entry struct {
 	Content    string `json:"content"`
 	CreatedAt  string `json:"created_at"`
 	AccessedAt string `json:"last_accessed"`
-	Note       string `json:"note,omitempty"` // what an agent's note waits for
+	Note       string `json:"note,omitempty"`     // what an agent's note waits for
+	Replaces   int64  `json:"replaces,omitempty"` // the number of a note
 }
 
 // EntryOf returns the form of an entry.
 func EntryOf(e memoir.Entry) Entry {
 	const layout = "2006-01-02T15:04:05.000Z"
 	out := Entry{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
-		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout), ""}
+		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout), "", e.Replaces}
 	if e.Kind == memoir.EntryNote && e.Author != memoir.AuthorUser {
 		out.Note = fmt.Sprintf("a search finds it; sessions get it once a person confirms it: `memoir remember '#%d'`", e.ID)
 	}

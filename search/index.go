@@ -33,6 +33,7 @@ var schema string
 type index struct {
 	*sql.DB
 	version int
+	passes  func(kind) bool // the kinds of passages that a query looks at
 }
 
 // errUnusable means that the index is missing, or must be rebuilt.

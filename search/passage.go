@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -47,6 +48,8 @@ type passage struct {
 	line int // of a file, from 1
 	item int // of a session; 0: unknown
 	at   time.Time
+
+	section memoir.StatementKind // of a statement
 }
 
 // A passage's number has these bits for its place in the document and for its kind.
@@ -85,7 +88,7 @@ func passagesOf(d store.SessionText) []passage {
 	}
 	out = append(out, gap...)
 	for _, s := range d.Statements {
-		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt}
+		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt, section: s.Kind}
 		if s.Kind == memoir.StatementClaim {
 			p.kind = claimKind
 		}
@@ -207,8 +210,8 @@ var stopWords = sync.OnceValue(func() []string {
 		both but by can could d did do does doing don done down during each few for from further get got had has have
 		having he her here hers him his how i if in into is it its just let ll m me might more most much must my no
 		nor not now of off on once only or other our out over own re s same shall she should so some such t than that
-		the their them then there these they this those through to too under until up upon us ve very was we were what
-		when where which while who whom whose why with would you your yours`)
+		the their them then there these they this those through to too under until up upon us use used uses using ve very was
+		we were what when where which while who whom whose why with would you your yours`)
 })
 
 func isStopWord(word string) bool {
@@ -218,20 +221,25 @@ func isStopWord(word string) bool {
 
 // split returns the index words of a text: in lower case, without accents. A word of code, such as readFile, max_size,
 // --dry-run or a/b.go, gives its parts and the whole. Scripts without spaces between words give pairs of letters.
-func split(text string) []string {
-	var out []string
+func split(text string) []string { return slices.Concat(slices.Collect(fields(text))...) }
+
+// fields returns the index words of each field of a text.
+func fields(text string) iter.Seq[[]string] {
 	text = norm.NFC.String(strings.Map(func(r rune) rune {
 		if r >= 0x300 && r <= 0x36f { // the accents of Latin, Greek and Cyrillic
 			return -1
 		}
 		return r
 	}, norm.NFKD.String(text)))
-	for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`_-./'’`, r)
-	}) {
-		out = append(out, wordsIn(field)...)
+	return func(yield func([]string) bool) {
+		for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`_-./'’`, r)
+		}) {
+			if !yield(wordsIn(field)) {
+				return
+			}
+		}
 	}
-	return out
 }
 
 func wordsIn(field string) (out []string) {
@@ -297,23 +305,6 @@ func pairs(text string) (out []string) {
 		out = append(out, string(runes[i:min(i+2, len(runes))]))
 	}
 	return out
-}
-
-// Bounds of a query: its bytes, and its distinct words.
-const (
-	maxQuery = 4 << 10
-	maxTerms = 32
-)
-
-// terms returns the distinct words of a query without stop words.
-func terms(text string) []string {
-	var all []string
-	for _, w := range split(text[:min(len(text), maxQuery)]) {
-		if !isStopWord(w) && !slices.Contains(all, w) && len(all) < maxTerms {
-			all = append(all, w)
-		}
-	}
-	return all
 }
 
 // indexed returns the words of a text for the index, and their number.

@@ -268,6 +268,11 @@ func number(document int64, place int, k kind) int64 {
 	return document<<(placeBits+kindBits) | int64(place)<<kindBits | int64(k)
 }
 
+// placeOf is the inverse of number.
+func placeOf(n int64) (document int64, place int, k kind) {
+	return n >> (placeBits + kindBits), int(n >> kindBits & (maxPassages - 1)), kind(n & (1<<kindBits - 1))
+}
+
 // add adds a document to the index; path is the file's, "" for a session.
 func (w *writer) add(s source, path string, passages []passage) error {
 	w.n++

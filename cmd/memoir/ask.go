@@ -150,6 +150,11 @@ func searchCommand(p *program) *cli.Command {
 			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
 			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
 			"agent's message), note or journal.\n"+
+			"A weak answer has little of the query: probably nothing answers it. Its two best hits are shown.\n"+
+			"Hits far below the best one are counted; --weak shows them.\n"+
+			"Of two hits that speak of the same thing, the newer stands first. --replaced also finds notes and\n"+
+			"statements that something newer replaces.\n"+
+			"Days are in UTC: today, yesterday or 2026-07-01; a time is 2026-07-01T12:00:00Z.\n"+
 			"Each run updates the index. No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
 			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),
@@ -157,6 +162,13 @@ func searchCommand(p *program) *cli.Command {
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "search all projects"},
 			&cli.IntFlag{Name: "max", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits"},
+			&cli.BoolFlag{Name: "weak", Usage: "also show hits far below the best one"},
+			&cli.StringFlag{Name: "since", Usage: "only hits not before the day or time `TIME`"},
+			&cli.StringFlag{Name: "until", Usage: "only hits not after the day or time `TIME`"},
+			&cli.StringFlag{Name: "source", Usage: "only sessions of the agent `SOURCE`: " + strings.Join(sources(), ", ")},
+			&cli.StringFlag{Name: "kind", Usage: "only hits of a `KIND`: " + strings.Join(search.Kinds, ", ")},
+			&cli.BoolFlag{Name: "typed", Usage: "only what a person typed"},
+			&cli.BoolFlag{Name: "replaced", Usage: "also what something newer replaces, with that"},
 			jsonFlag(),
 		},
 		Action: p.search,
@@ -176,10 +188,11 @@ func (p *program) search(c *cli.Context) error {
 		return err
 	}
 	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max"),
-		Redact: p.redact})
+		Weak: c.Bool("weak"), Redact: p.redact, Filter: search.Filter{Kind: c.String("kind"), Source: c.String("source"),
+			Since: c.String("since"), Until: c.String("until"), Typed: c.Bool("typed"), Replaced: c.Bool("replaced")}})
 	return p.result(c, err, found, func() {
 		for i, h := range found.Hits {
-			p.printHit(i+1, h, project == "" || c.IsSet("project"))
+			p.printHit(i+1, h, project == "" || c.IsSet("project"), found.Names)
 		}
 		switch n, where := len(found.Hits), cmp.Or(project, "all projects"); {
 		case n == 0:
@@ -188,6 +201,12 @@ func (p *program) search(c *cli.Context) error {
 			p.ui.say("the %s in %s; --max N shows more", count(n, "best hit"), where)
 		default:
 			p.ui.say("%s in %s", count(n, "hit"), where)
+		}
+		if found.Weak {
+			p.ui.say("weak: they have little of the query, so probably nothing answers it")
+		}
+		if found.Below > 0 {
+			p.ui.sayHint(count(found.Below, "hit") + " far below the best: --weak shows them")
 		}
 		if found.Unread > 0 {
 			p.ui.sayHint(countAre(found.Unread, "session") + " not read yet; `memoir run` reads all")
@@ -227,7 +246,7 @@ func (p *program) unknownHere(c *cli.Context) error {
 	return notFoundf(hint, "no memory here: %s", why)
 }
 
-func (p *program) printHit(n int, h search.Hit, named bool) {
+func (p *program) printHit(n int, h search.Hit, named bool, names func(word string) bool) {
 	head := []string{strconv.Itoa(n) + ".", cmp.Or(when(h.At), none), h.Source}
 	if memoir.IsEntry(h.Session) {
 		head[2] = h.Kind()
@@ -251,5 +270,13 @@ func (p *program) printHit(n int, h search.Hit, named bool) {
 			read = strings.Replace(read, "cat "+name, "history", 1)
 		}
 	}
-	p.ui.write(oneLine(strings.Join(head, "  ")) + "\n   " + oneLine(h.Snippet) + "\n   " + oneLine(read) + "\n\n")
+	p.ui.write(oneLine(strings.Join(head, "  ")) + "\n   ")
+	for word := range strings.SplitAfterSeq(oneLine(h.Snippet), " ") {
+		bold := map[bool]string{true: "1"}[names(word)]
+		p.ui.paint(bold, word)
+	}
+	if h.ReplacedBy != "" {
+		p.ui.write("\n   replaced by: " + oneLine(memoir.Cut(h.ReplacedBy, maxText)))
+	}
+	p.ui.write("\n   " + oneLine(read) + "\n\n")
 }

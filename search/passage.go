@@ -40,6 +40,10 @@ var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed"
 // alone reports whether each passage of a kind is ranked separately, and not with its document.
 func (k kind) alone() bool { return k == memoryKind || k == historyKind }
 
+// tool reports whether a kind of passages is of tool calls. They count only as the best passage of a session: what was
+// said tells better what it is about.
+func (k kind) tool() bool { return k == commandKind || k == errorKind }
+
 // passage is the unit that is found: a line, a statement or a message. The passages of a document are in the
 // order of its source.
 type passage struct {

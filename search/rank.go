@@ -221,7 +221,7 @@ func score(group []where, inDocument, inPassage []float64, length float64) found
 	var often [maxTerms]float64
 	best, window := found{document: group[0].size.document, kind: dayKind}, 0.0
 	for i, p := range group {
-		for set := p.words; set != 0; set &= set - 1 {
+		for set := p.words; set != 0 && !p.kind.tool(); set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++
 		}
 		if s := near(group, i, inPassage); s > window && p.kind != dayKind {

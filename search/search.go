@@ -109,7 +109,7 @@ func (r Result) Names(word string) bool { return matching(word, r.words) != 0 }
 // words of a query meet by chance. The words of a long query seldom stand together. A note is a sentence of few words,
 // however many passages there are. bench/search measures these points.
 const (
-	leastMatch     = 0.029
+	leastMatch     = 0.0275
 	leastMatchLong = 0.024
 	leastMatchNote = 0.26 // not for each bit
 	longQuery      = 16   // words

@@ -282,7 +282,9 @@ func (w *writer) add(s source, path string, passages []passage) error {
 		if n == 0 {
 			continue
 		}
-		count, total = count+1, total+n
+		if count++; !p.kind.tool() {
+			total += n
+		}
 		_, err := w.tx.Exec(`INSERT INTO passage (rowid, words) VALUES (?, ?)`, number(w.n, place, p.kind), text)
 		if err != nil {
 			return err

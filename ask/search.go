@@ -24,7 +24,7 @@ type memorySearchIn struct {
 	Query      string `json:"query,omitempty" jsonschema:"words; empty only with kind note: those recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, else the nearest; default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
-	Kind       string `json:"kind,omitempty" jsonschema:"only memory, history, note, journal, message, session, said, command or error"`
+	Kind       string `json:"kind,omitempty" jsonschema:"memory, history, note, journal, message, said, command, error"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
 	Since      string `json:"since,omitempty" jsonschema:"not before this day or time"`
 	Until      string `json:"until,omitempty" jsonschema:"not after this day or time"`
@@ -49,7 +49,7 @@ type hit struct {
 	Score     float64 `json:"score"`
 	Match     float64 `json:"match" jsonschema:"0 to 1: how much of the query it has"`
 	Snippet   string  `json:"snippet"`
-	Source    string  `json:"source" jsonschema:"memory, history, summary, statement, claim, typed, agent, command, error or note"`
+	Source    string  `json:"source" jsonschema:"such as memory, statement, typed, agent, command, error or note"`
 	Date      string  `json:"date,omitempty"`
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
 

@@ -11,8 +11,8 @@ import (
 const maxErrorLine = 200
 
 // reportWords are in lines in which programs report an error, and seldom in others.
-var reportWords = []string{"rror:", "rror[", "ERROR", "fatal", "panic:", "FAIL", "ailed", "xception", "raceback", "denied",
-	"not found", "o such file", "annot ", "undefined", "✗", "✘"}
+var reportWords = []string{"rror:", "rror[", "ERROR", "fatal", "panic:", "FAIL", "ailed", "xception", "raceback",
+	"denied", "not found", "o such file", "annot ", "undefined", "✗", "✘"}
 
 func reportsError(text string) bool {
 	return slices.ContainsFunc(reportWords, func(word string) bool { return strings.Contains(text, word) })

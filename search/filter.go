@@ -55,7 +55,8 @@ func (f Filter) keep() (func(Hit) bool, error) {
 	_, until, err := span(f.Until)
 	return func(h Hit) bool {
 		source, _ := memoir.SplitKey(h.Session)
-		return (f.Kind == "" || f.Kind == h.Kind() || f.Kind == "session" && h.inSession()) && (f.Source == "" || f.Source == string(source)) &&
+		return (f.Kind == "" || f.Kind == h.Kind() || f.Kind == "session" && h.inSession()) &&
+			(f.Source == "" || f.Source == string(source)) &&
 			(f.Since == "" || !h.At.Before(since)) && (f.Until == "" || !h.At.IsZero() && h.At.Before(until)) &&
 			(f.Replaced || h.ReplacedBy == "")
 	}, err

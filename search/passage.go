@@ -34,8 +34,8 @@ const (
 )
 
 // sources are the kinds' names in hits.
-var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory, SourceCommand,
-	SourceError}
+var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory,
+	SourceCommand, SourceError}
 
 // alone reports whether each passage of a kind is ranked separately, and not with its document.
 func (k kind) alone() bool { return k == memoryKind || k == historyKind }

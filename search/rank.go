@@ -17,6 +17,7 @@ const (
 	saturation = 1.2  // k1 of BM25
 	byLength   = 0.75 // b of BM25
 	windowed   = 1.0  // weight of the best passage, relative to the document
+	toolWeight = 0.7  // of a passage of a tool call, relative to others
 	guessed    = 0.5  // weight of a word that differs from the query's in a letter, relative to that
 )
 
@@ -224,7 +225,11 @@ func score(group []where, inDocument, inPassage []float64, length float64) found
 		for set := p.words; set != 0 && !p.kind.tool(); set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++
 		}
-		if s := near(group, i, inPassage); s > window && p.kind != dayKind {
+		s := near(group, i, inPassage)
+		if p.kind.tool() {
+			s *= toolWeight
+		}
+		if s > window && p.kind != dayKind {
 			window, best.place, best.kind = s, p.place, p.kind
 		}
 	}

@@ -54,7 +54,7 @@ type Hit struct {
 	Match     float64   `json:"match"`        // 0 to 1: the score as a share of what the query could attain
 	Snippet   string    `json:"snippet"`      // one line of at most 100 tokens, neutralised
 	Source    string    `json:"source"`       // memory, history, summary, statement, claim, typed, agent, command or error
-	Session   string    `json:"session"`      // the session's key; of a line of MEMORY.md, the newest that it cites, if any
+	Session   string    `json:"session"`      // its key; of a line of MEMORY.md, that of the newest that it cites, if any
 	Item      int       `json:"item"`         // of the session; 0: unknown
 	At        time.Time `json:"at,omitzero"`  // of the item, else the session's last; zero: unknown
 	Of        string    `json:"of,omitempty"` // subagent or automation: nobody typed in the session
@@ -145,6 +145,7 @@ func (r *Result) judge(words, passages int, weak bool) {
 	}
 	if !weak {
 		r.Hits, r.Below = shown, len(r.Hits)-len(shown)
+		r.More = r.More && r.Below == 0 // the rest is lower still
 	}
 	newerFirst(r.Hits)
 }

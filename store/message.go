@@ -48,7 +48,8 @@ func putMessages(t tx, key, version string, messages []Message) error {
 		return err
 	}
 	err = t.execAll([]any{key, version, tools}, `DELETE FROM searchable WHERE session_key = ?1`,
-		`INSERT INTO searchable (session_key, tools) VALUES (?1, coalesce(packed(?3), x''))`, `UPDATE session SET taken = ?2 WHERE key = ?1`)
+		`INSERT INTO searchable (session_key, tools) VALUES (?1, coalesce(packed(?3), x''))`,
+		`UPDATE session SET taken = ?2 WHERE key = ?1`)
 	for _, m := range messages {
 		if err == nil && m.Kind == MessageSaid {
 			err = t.run(`INSERT INTO message (seq, item, typed, at, text)
@@ -59,7 +60,8 @@ func putMessages(t tx, key, version string, messages []Message) error {
 }
 
 // Untaken returns the sessions whose present version was not stored for searching, the latest first: with files, of a
-// person or not, but none of memoir's own. Forgotten, disabled and excluded ones are left out. keys limits them, nil: all.
+// person or not, but none of memoir's own. Forgotten, disabled and excluded ones are left out. keys limits them;
+// nil: all.
 func (s *Store) Untaken(ctx context.Context, keys []string) ([]memoir.Session, error) {
 	where, args := and(condition{`s.key IN (SELECT value FROM json_each(?))`, keys != nil, jsonList(keys)})
 	return fetch(ctx, s, func(t tx) ([]memoir.Session, error) {

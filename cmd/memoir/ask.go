@@ -141,7 +141,8 @@ func searchCommand(p *program) *cli.Command {
 		Name: "search", Category: groupMemory, ArgsUsage: "QUERY...",
 		Usage: "find what was said, decided or remembered",
 		Description: help("Searches the lines of MEMORY.md, the history, notes, journals, rollout summaries, the\n"+
-			"statements and claims of raw memories, and messages in sessions; not the output of tools. A hit\n"+
+			"statements and claims of raw memories, and in every session the messages, the commands and what\n"+
+			"their results report. First it reads what agents have written since the last scan. A hit\n"+
 			"need not contain all words, and word endings are ignored: \"parsing\" finds \"parser\". Each\n"+
 			"session is listed once, besides lines of MEMORY.md. `memoir journal search` finds lines that were\n"+
 			"added to a journal by hand.\n"+
@@ -149,13 +150,13 @@ func searchCommand(p *program) *cli.Command {
 			"In a project, notes for all projects are found only with --all or --project user.\n"+
 			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
 			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
-			"agent's message), note or journal.\n"+
+			"agent's message), command, error (the result of a call), note or journal.\n"+
 			"A weak answer has little of the query: probably nothing answers it. Its two best hits are shown.\n"+
 			"Hits far below the best one are counted; --weak shows them.\n"+
 			"Of two hits that speak of the same thing, the newer stands first. --replaced also finds notes and\n"+
 			"statements that something newer replaces.\n"+
 			"Days are in UTC: today, yesterday or 2026-07-01; a time is 2026-07-01T12:00:00Z.\n"+
-			"Each run updates the index. No match is not an error: the exit code is 0.",
+			"No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
 			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),
 		Flags: []cli.Flag{

@@ -24,7 +24,7 @@ type memorySearchIn struct {
 	Query      string `json:"query,omitempty" jsonschema:"words; empty only with kind note: those recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, else the nearest; default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
-	Kind       string `json:"kind,omitempty" jsonschema:"only memory, history, note, journal, message or session"`
+	Kind       string `json:"kind,omitempty" jsonschema:"memory, history, note, journal, message, said, command, error"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
 	Since      string `json:"since,omitempty" jsonschema:"not before this day or time"`
 	Until      string `json:"until,omitempty" jsonschema:"not after this day or time"`
@@ -49,7 +49,7 @@ type hit struct {
 	Score     float64 `json:"score"`
 	Match     float64 `json:"match" jsonschema:"0 to 1: how much of the query it has"`
 	Snippet   string  `json:"snippet"`
-	Source    string  `json:"source" jsonschema:"memory, history, summary, statement, claim, typed, agent or note"`
+	Source    string  `json:"source" jsonschema:"such as memory, statement, typed, agent, command, error or note"`
 	Date      string  `json:"date,omitempty"`
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
 
@@ -103,6 +103,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
 		return nil, false, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
 	}
+	missed := s.CatchUp(ctx)
 	own, root, none := s.root(ctx)
 	if switchedOff(none) {
 		return nil, false, nil, none
@@ -136,6 +137,9 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
 	hits, notes = s.filter(result.Hits, in.MaxResults, own.ID, marks, further)
+	if missed != nil {
+		notes = append(notes, "what agents wrote since the last run was not read: "+s.Clean(missed.Error()))
+	}
 	return hits, result.Weak, append(notes, remarks(result)...), nil
 }
 
@@ -146,7 +150,9 @@ func remarks(r search.Result) (notes []string) {
 	if r.Below > 0 {
 		notes = append(notes, fmt.Sprintf("far below the best, shown with weak: %d", r.Below))
 	}
-	if r.Behind {
+	if r.Unread > 0 {
+		notes = append(notes, memoir.Count(r.Unread, "session")+" not read yet")
+	} else if r.Behind {
 		notes = append(notes, "the newest sessions are not indexed yet")
 	}
 	return notes

@@ -29,6 +29,8 @@ type Access struct {
 	// Read opens the registry for reading. Change opens it for writing, with the options of changes to memory.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)
+	// CatchUp reads what agents have written since the last scan, so that a search finds it.
+	CatchUp func(context.Context) error
 	// Extract starts a run in another process that extracts from sessions, if runs are enabled.
 	Extract func(keys []string) error
 }

@@ -11,7 +11,6 @@ import (
 	"memoir/memory"
 	"memoir/rollout"
 	"memoir/secrets"
-	"memoir/store"
 )
 
 // Parts reads the heads of a registered session's files, with rollout.Probe or a replacement of it, and
@@ -257,38 +256,6 @@ func untouched(f memoir.File) bool {
 
 // redactedID is the prefix of the id of a session whose own id contains a secret.
 const redactedID = "redacted-"
-
-// messages returns the messages of people and the agent among the redacted items of a session.
-func messages(items []memoir.Item) []store.Message {
-	var all []store.Message
-	bytes := 0
-	for _, it := range items {
-		typed := it.Origin.ByPerson()
-		text := cutMiddle(strings.TrimSpace(it.Text), maxMessageBytes)
-		if it.Kind != memoir.ItemMessage || text == "" || !typed && it.Origin != memoir.OriginAgent {
-			continue
-		}
-		all = append(all, store.Message{Item: it.N, Typed: typed, At: it.At, Text: text})
-		bytes += len(text) + messageCost
-	}
-	for _, typed := range []bool{false, true} {
-		all = slices.DeleteFunc(all, func(m store.Message) bool {
-			drop := bytes > maxMessagesBytes && m.Typed == typed
-			if drop {
-				bytes -= len(m.Text) + messageCost
-			}
-			return drop
-		})
-	}
-	return all
-}
-
-// Bounds on the messages that are stored for searching, in bytes.
-const (
-	maxMessageBytes  = 4 << 10   // one message; a longer one is cut in the middle
-	maxMessagesBytes = 256 << 10 // a session; the agent's oldest messages are dropped first, those of people last
-	messageCost      = 64        // cost of a message besides its text
-)
 
 // same reports whether two states of a file have the same size, modification time and inode.
 func same(a, b memoir.File) bool {

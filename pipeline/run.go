@@ -117,6 +117,9 @@ func (p *phases) steps(ctx context.Context) error {
 	if err := one.extractAll(ctx); err != nil {
 		return err
 	}
+	if err := scan.takeIn(ctx, p.opts.Only, 0); err != nil {
+		return err
+	}
 	reasons, err := p.store.RefreshReasons(ctx, p.window())
 	if err != nil {
 		return err

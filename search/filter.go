@@ -20,8 +20,9 @@ type Filter struct {
 	Replaced bool   // also what something newer replaces
 }
 
-// Kinds are the kinds of hits.
-var Kinds = []string{SourceMemory, SourceHistory, "note", "journal", "message", "session"}
+// Kinds are the kinds of hits; as a filter, session stands for the last four.
+var Kinds = []string{SourceMemory, SourceHistory, "note", "journal", "message", "session", "said", SourceCommand,
+	SourceError}
 
 // passes reports whether a kind of passages can have hits.
 func (f Filter) passes(k kind) bool {
@@ -32,6 +33,12 @@ func (f Filter) passes(k kind) bool {
 		return k == memoryKind
 	case f.Kind == SourceHistory:
 		return k == historyKind
+	case f.Kind == "said":
+		return k == typedKind || k == agentKind
+	case f.Kind == SourceCommand:
+		return k == commandKind
+	case f.Kind == SourceError:
+		return k == errorKind
 	}
 	return f.Kind == "" || !k.alone()
 }
@@ -48,7 +55,8 @@ func (f Filter) keep() (func(Hit) bool, error) {
 	_, until, err := span(f.Until)
 	return func(h Hit) bool {
 		source, _ := memoir.SplitKey(h.Session)
-		return (f.Kind == "" || f.Kind == h.Kind()) && (f.Source == "" || f.Source == string(source)) &&
+		return (f.Kind == "" || f.Kind == h.Kind() || f.Kind == "session" && h.inSession()) &&
+			(f.Source == "" || f.Source == string(source)) &&
 			(f.Since == "" || !h.At.Before(since)) && (f.Until == "" || !h.At.IsZero() && h.At.Before(until)) &&
 			(f.Replaced || h.ReplacedBy == "")
 	}, err

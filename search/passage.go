@@ -29,13 +29,20 @@ const (
 	agentKind          // a message of the agent
 	dayKind            // the day on which a session began: not a place in the session
 	historyKind        // a paragraph of a project's history
+	commandKind        // a command that the agent called
+	errorKind          // what a result says of the success of a call
 )
 
 // sources are the kinds' names in hits.
-var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory}
+var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory,
+	SourceCommand, SourceError}
 
 // alone reports whether each passage of a kind is ranked separately, and not with its document.
 func (k kind) alone() bool { return k == memoryKind || k == historyKind }
+
+// tool reports whether a kind of passages is of tool calls. They count only as the best passage of a session: what was
+// said tells better what it is about.
+func (k kind) tool() bool { return k == commandKind || k == errorKind }
 
 // passage is the unit that is found: a line, a statement or a message. The passages of a document are in the
 // order of its source.
@@ -49,8 +56,14 @@ type passage struct {
 	section memoir.StatementKind // of a statement
 }
 
-// maxPassages bounds the passages of one document: their place has 13 bits in a passage's number.
-const maxPassages = 1 << 13
+// A passage's number has these bits for its place in the document and for its kind.
+const (
+	placeBits = 14
+	kindBits  = 4
+)
+
+// maxPassages bounds the passages of one document.
+const maxPassages = 1 << placeBits
 
 // gap separates passages, so that the ranking does not treat them as neighbours.
 var gap = make([]passage, len(nearness))
@@ -58,7 +71,8 @@ var gap = make([]passage, len(nearness))
 // dates are the forms in which people search for a day.
 const dates = "2006-01-02 2 January 2006"
 
-// passagesOf returns the passages of a session: the day on which it began, its messages in order, its statements.
+// passagesOf returns the passages of a session: the day on which it began, its messages in order, its statements,
+// its commands and results.
 func passagesOf(d store.SessionText) []passage {
 	var out []passage
 	at := d.EndedAt
@@ -84,6 +98,14 @@ func passagesOf(d store.SessionText) []passage {
 		}
 		if len(s.Items) > 0 {
 			p.item = s.Items[0]
+		}
+		out = append(out, p)
+	}
+	out = append(out, gap...)
+	for _, m := range d.Tools {
+		p := passage{kind: commandKind, text: m.Text, item: m.Item, at: m.At}
+		if m.Kind == store.MessageError {
+			p.kind = errorKind
 		}
 		out = append(out, p)
 	}

@@ -17,6 +17,7 @@ const (
 	saturation = 1.2  // k1 of BM25
 	byLength   = 0.75 // b of BM25
 	windowed   = 1.0  // weight of the best passage, relative to the document
+	toolWeight = 0.7  // of a passage of a tool call, relative to others
 	guessed    = 0.5  // weight of a word that differs from the query's in a letter, relative to that
 )
 
@@ -81,10 +82,11 @@ func (x *index) matches(ctx context.Context, sizes []size, word string) ([]int64
 	}
 	at := 0
 	return slices.DeleteFunc(out, func(n int64) bool { // those of other projects and kinds
-		for at < len(sizes) && sizes[at].document < n>>16 {
+		document, _, k := placeOf(n)
+		for at < len(sizes) && sizes[at].document < document {
 			at++
 		}
-		return at == len(sizes) || sizes[at].document != n>>16 || !x.passes(kind(n&7))
+		return at == len(sizes) || sizes[at].document != document || !x.passes(k)
 	}), err
 }
 
@@ -154,14 +156,14 @@ func merged(terms []term, sizes []size) (passages []where) {
 	at := 0 // of the document's size
 	for _, match := range all {
 		n, word := match/maxTerms, uint32(1)<<(match%maxTerms)
-		document, place := n>>16, int(n>>3&(maxPassages-1))
+		document, place, k := placeOf(n)
 		for sizes[at].document < document {
 			at++
 		}
 		if last := len(passages) - 1; last >= 0 && passages[last].size.document == document && passages[last].place == place {
 			passages[last].words |= word
 		} else {
-			passages = append(passages, where{&sizes[at], place, kind(n & 7), word})
+			passages = append(passages, where{&sizes[at], place, k, word})
 		}
 	}
 	return passages
@@ -215,10 +217,14 @@ func score(group []where, inDocument, inPassage []float64, length float64) found
 	var often [maxTerms]float64
 	best, window := found{document: group[0].size.document, kind: dayKind}, 0.0
 	for i, p := range group {
-		for set := p.words; set != 0; set &= set - 1 {
+		for set := p.words; set != 0 && !p.kind.tool(); set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++
 		}
-		if s := near(group, i, inPassage); s > window && p.kind != dayKind {
+		s := near(group, i, inPassage)
+		if p.kind.tool() {
+			s *= toolWeight
+		}
+		if s > window && p.kind != dayKind {
 			window, best.place, best.kind = s, p.place, p.kind
 		}
 	}

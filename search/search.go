@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,10 +34,12 @@ type Query struct {
 	Redact func(string) string // removes secrets that a person wrote into a memory, and keeps the number of lines
 }
 
-// The sources of a line of MEMORY.md, and of a paragraph of HISTORY.md.
+// The sources of a line of MEMORY.md, of a paragraph of HISTORY.md, and of the commands and results in sessions.
 const (
 	SourceMemory  = "memory"
 	SourceHistory = "history"
+	SourceCommand = "command"
+	SourceError   = "error"
 )
 
 // Hit is one match of a query. A session has at most one, except in lines of MEMORY.md; a note has one with its line
@@ -48,12 +51,13 @@ type Hit struct {
 	StartLine int       `json:"start_line"` // of a file, from 1; 0 for a session
 	EndLine   int       `json:"end_line"`
 	Score     float64   `json:"score"`
-	Match     float64   `json:"match"`       // 0 to 1: the score as a share of what the query could attain
-	Snippet   string    `json:"snippet"`     // one line of at most 100 tokens, neutralised
-	Source    string    `json:"source"`      // memory, history, summary, statement, claim, typed or agent
-	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
-	Item      int       `json:"item"`        // of the session; 0: unknown
-	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: unknown
+	Match     float64   `json:"match"`        // 0 to 1: the score as a share of what the query could attain
+	Snippet   string    `json:"snippet"`      // one line of at most 100 tokens, neutralised
+	Source    string    `json:"source"`       // memory, history, summary, statement, claim, typed, agent, command or error
+	Session   string    `json:"session"`      // its key; of a line of MEMORY.md, that of the newest that it cites, if any
+	Item      int       `json:"item"`         // of the session; 0: unknown
+	At        time.Time `json:"at,omitzero"`  // of the item, else the session's last; zero: unknown
+	Of        string    `json:"of,omitempty"` // subagent or automation: nobody typed in the session
 
 	ReplacedBy string `json:"replaced_by,omitempty"` // the text that stands in its place; see Filter.Replaced
 
@@ -62,7 +66,7 @@ type Hit struct {
 	content content // of a passage of a session
 }
 
-// Kind returns the kind of a hit: memory (a line of MEMORY.md), history, note, journal, message or session.
+// Kind returns the kind of a hit, one of Kinds. session is what was extracted from a session.
 func (h Hit) Kind() string {
 	source, id := memoir.SplitKey(h.Session)
 	switch {
@@ -73,8 +77,17 @@ func (h Hit) Kind() string {
 	case source == memoir.SourceEntry:
 		kind, _, _ := strings.Cut(id, "-")
 		return kind
+	case h.Source == sources[typedKind], h.Source == sources[agentKind]:
+		return "said"
+	case h.Source == SourceCommand, h.Source == SourceError:
+		return h.Source
 	}
 	return "session"
+}
+
+// inSession reports whether a hit is in a session of an agent.
+func (h Hit) inSession() bool {
+	return slices.Contains([]string{"session", "said", SourceCommand, SourceError}, h.Kind())
 }
 
 // Result is the answer to a query.
@@ -84,6 +97,7 @@ type Result struct {
 	Below  int   `json:"below"`  // hits that Query.Weak adds
 	More   bool  `json:"-"`      // there may be more than Query.Max
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
+	Unread int   `json:"unread"` // sessions that were not read since they changed
 
 	words   []string  // that were looked for
 	weights []float64 // of the words
@@ -96,7 +110,7 @@ func (r Result) Names(word string) bool { return matching(word, r.words) != 0 }
 // words of a query meet by chance. The words of a long query seldom stand together. A note is a sentence of few words,
 // however many passages there are. bench/search measures these points.
 const (
-	leastMatch     = 0.029
+	leastMatch     = 0.0275
 	leastMatchLong = 0.024
 	leastMatchNote = 0.26 // not for each bit
 	longQuery      = 16   // words
@@ -132,6 +146,7 @@ func (r *Result) judge(words, passages int, weak bool) {
 	}
 	if !weak {
 		r.Hits, r.Below = shown, len(r.Hits)-len(shown)
+		r.More = r.More && r.Below == 0 // the rest is lower still
 	}
 	r.newerFirst()
 }
@@ -168,6 +183,9 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		if err = Update(ctx, st, home, q.Redact, false); err == nil {
 			err = f.find(ctx)
 		}
+	}
+	if err == nil {
+		f.out.Unread, err = st.CountUntaken(ctx, 0)
 	}
 	return f.out, explain(err, "search")
 }
@@ -284,10 +302,22 @@ func (f *finder) inSession(ctx context.Context, hit *Hit, d *store.SessionText, 
 		hit.At = d.EndedAt
 	}
 	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.out.words)
+	if d.Kind == memoir.KindSubagent || d.Kind == memoir.KindAutomation {
+		hit.Of = string(d.Kind)
+	}
 	if memoir.IsEntry(hit.Session) || p.section != "" {
 		hit.ReplacedBy, err = f.replacement(ctx, *hit, memoir.StatementID(hit.ProjectID, p.section, p.text))
 	}
 	return err
+}
+
+// Size returns the size of the index of a home in bytes, 0 if there is none.
+func Size(home string) int64 {
+	info, err := os.Stat(filepath.Join(home, fileName))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // citation matches the newest session that a line of MEMORY.md cites.

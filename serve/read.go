@@ -122,7 +122,9 @@ func (s *server) search(c call) (any, error) {
 	case q.Text == "", len(q.Text) > maxQuery:
 		return none, usage("", "q must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
 	}
+	missed := s.CatchUp(c.Context())
 	out, err := search.Find(c.Context(), s.Home, q)
+	out.Behind = out.Behind || missed != nil
 	for i := range out.Hits {
 		h := &out.Hits[i]
 		h.Snippet, h.ReplacedBy = s.Clean(h.Snippet), s.Clean(h.ReplacedBy)

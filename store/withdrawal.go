@@ -51,7 +51,7 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 				return err
 			}
 		}
-		if err := s.dropBackup(); err != nil { // it has their content
+		if err := errors.Join(t.run(endEpoch), s.dropBackup()); err != nil { // the backup has their content
 			return err
 		}
 		keys, err := f.derived(t)
@@ -209,6 +209,7 @@ func deleteExtracted(t tx, keys []string) error {
 		`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM skipped_record WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`UPDATE session SET taken = '' WHERE key IN (SELECT value FROM json_each(?))`,
 	)
 }
 

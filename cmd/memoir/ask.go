@@ -104,6 +104,14 @@ func (p *program) access(c *cli.Context) operation.Access {
 			opts.Progress, opts.Wait = nil, forgetPatience
 			return opts, st, err
 		},
+		CatchUp: func(ctx context.Context) error {
+			st, err := p.openForReading(c)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			return p.catchUp(c, st)
+		},
 		Extract: func(keys []string) error { return p.extractFrom(c, keys) }}
 }
 
@@ -133,7 +141,8 @@ func searchCommand(p *program) *cli.Command {
 		Name: "search", Category: groupMemory, ArgsUsage: "QUERY...",
 		Usage: "find what was said, decided or remembered",
 		Description: help("Searches the lines of MEMORY.md, the history, notes, journals, rollout summaries, the\n"+
-			"statements and claims of raw memories, and messages in sessions; not the output of tools. A hit\n"+
+			"statements and claims of raw memories, and in every session the messages, the commands and what\n"+
+			"their results report. First it reads what agents have written since the last scan. A hit\n"+
 			"need not contain all words, and word endings are ignored: \"parsing\" finds \"parser\". Each\n"+
 			"session is listed once, besides lines of MEMORY.md. `memoir journal search` finds lines that were\n"+
 			"added to a journal by hand.\n"+
@@ -141,13 +150,13 @@ func searchCommand(p *program) *cli.Command {
 			"In a project, notes for all projects are found only with --all or --project user.\n"+
 			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
 			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
-			"agent's message), note or journal.\n"+
+			"agent's message), command, error (the result of a call), note or journal.\n"+
 			"A weak answer has little of the query: probably nothing answers it. Its two best hits are shown.\n"+
 			"Hits far below the best one are counted; --weak shows them.\n"+
 			"Of two hits that speak of the same thing, the newer stands first. --replaced also finds notes and\n"+
 			"statements that something newer replaces.\n"+
 			"Days are in UTC: today, yesterday or 2026-07-01; a time is 2026-07-01T12:00:00Z.\n"+
-			"Each run updates the index. No match is not an error: the exit code is 0.",
+			"No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
 			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),
 		Flags: []cli.Flag{
@@ -200,7 +209,9 @@ func (p *program) search(c *cli.Context) error {
 		if found.Below > 0 {
 			p.ui.sayHint(count(found.Below, "hit") + " far below the best: --weak shows them")
 		}
-		if found.Behind {
+		if found.Unread > 0 {
+			p.ui.sayHint(countAre(found.Unread, "session") + " not read yet; `memoir run` reads all")
+		} else if found.Behind {
 			p.ui.sayHint("the index is not up to date; the next `memoir run` updates it")
 		}
 	})
@@ -213,6 +224,9 @@ func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 		return "", "", err
 	}
 	defer st.Close()
+	if err := p.catchUp(c, st); err != nil {
+		p.ui.warn(memoir.HintOf(err), "what agents wrote since the last run was not read: %v", err)
+	}
 	if c.Bool("all") {
 		home, err = p.home(c)
 		return home, "", err
@@ -237,6 +251,8 @@ func (p *program) printHit(n int, h search.Hit, named bool, names func(word stri
 	head := []string{strconv.Itoa(n) + ".", cmp.Or(when(h.At), none), h.Source}
 	if memoir.IsEntry(h.Session) {
 		head[2] = h.Kind()
+	} else if h.Of != "" {
+		head[2] += " of " + h.Of
 	}
 	if named && h.ProjectID != "" {
 		head = append(head, h.ProjectID)

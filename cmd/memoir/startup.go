@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +17,8 @@ import (
 	"memoir/config"
 	"memoir/integrate"
 	"memoir/internal/failpoint"
+	"memoir/pipeline"
+	"memoir/store"
 )
 
 // startupPatience is how long `run --startup` waits for the hook's input. It must return within
@@ -204,3 +208,37 @@ func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, e
 	}
 	return o, err
 }
+
+// Bounds of what a search does before it answers.
+const (
+	catchUpWithin = 2 * time.Second
+	catchUpLock   = 500 * time.Millisecond // a wait for the database
+)
+
+// catchUp reads what agents have written since the last scan. If that scan is old, it starts another one in the
+// background, if memories.enabled.
+func (p *program) catchUp(c *cli.Context, st *store.Store) error {
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return err
+	}
+	opts.Progress = nil
+	unread, err := st.CountUntaken(c.Context, pipeline.MaxCatchUp)
+	if err == nil {
+		open := func(ctx context.Context) (*store.Store, error) {
+			return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: catchUpLock})
+		}
+		err = pipeline.CatchUp(c.Context, opts, catchUpWithin, unread > 0, open)
+	}
+	// The answer counts what is left.
+	if errors.Is(err, context.DeadlineExceeded) || memoir.CodeOf(err) == memoir.CodeBusy {
+		err = nil
+	}
+	if err == nil && opts.Settings.Memories.Enabled && p.getenv(memoir.ChildVariable) == "" &&
+		pipeline.ClaimScan(opts.Home) {
+		err = p.background(c, "--take-in")
+	}
+	return err
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

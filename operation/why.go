@@ -12,6 +12,7 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -153,7 +154,7 @@ type withExtraction struct {
 }
 
 // statements returns the statements of a project, those of the newest session first: those that its generation was
-// made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions,
+// made from, those that were extracted since or were not selected, and those that sessions are told before that. It leaves out forgotten and disabled sessions,
 // and sets the others of the project.
 func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
@@ -167,9 +168,11 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	}
 	found, errFound := st.Sessions(ctx, store.Filter{Keys: keys})
 	own, errOwn := st.Sessions(ctx, store.Filter{Project: m.project})
-	if err = cmp.Or(err, errFound, errOwn); err != nil {
+	said, errSaid := st.Said(ctx, m.project, time.Now().Add(-pipeline.SaidFor))
+	if err = cmp.Or(err, errFound, errOwn, errSaid); err != nil {
 		return nil, err
 	}
+	extractions = append(extractions, said...)
 	gone := func(s memoir.Session) bool {
 		return s.Reason == memoir.ReasonForgotten || s.Reason == memoir.ReasonDisabled
 	}

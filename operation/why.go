@@ -12,7 +12,6 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/memory"
-	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -148,14 +147,9 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 	return []Statement{one}
 }
 
-type withExtraction struct {
-	statement memoir.Statement
-	session   memoir.Extraction
-}
-
 // statements returns the statements of a project, those of the newest session first: those that its generation was
-// made from, those that were extracted since or were not selected, and those that sessions are told before that. It leaves out forgotten and disabled sessions,
-// and sets the others of the project.
+// made from, those that were extracted or said since, and those that were not selected. It leaves out forgotten and
+// disabled sessions, and sets the others of the project.
 func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
 	left := map[string]bool{} // sessions that are there or must not be shown
@@ -168,7 +162,7 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	}
 	found, errFound := st.Sessions(ctx, store.Filter{Keys: keys})
 	own, errOwn := st.Sessions(ctx, store.Filter{Project: m.project})
-	said, errSaid := st.Said(ctx, m.project, time.Now().Add(-pipeline.SaidFor))
+	said, errSaid := st.Said(ctx, m.project)
 	if err = cmp.Or(err, errFound, errOwn, errSaid); err != nil {
 		return nil, err
 	}

@@ -203,9 +203,6 @@ func (r *run) news(
 var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["lines"],"additionalProperties":false}`)
 
-// SaidFor is how long new sessions are told what a session said that no consolidation has taken.
-const SaidFor = 7 * 24 * time.Hour
-
 // noteSaid records which projects have something to tell, so that an injection opens no database for others.
 func (r *run) noteSaid(ctx context.Context) error {
 	said, err := r.store.Speaking(ctx)
@@ -227,7 +224,7 @@ func Said(ctx context.Context, home, projectID, except string, open func() (*sto
 		return "", err
 	}
 	defer st.Close()
-	all, err1 := st.Said(ctx, projectID, time.Now().Add(-SaidFor))
+	all, err1 := st.Said(ctx, projectID)
 	answered, err2 := st.Answered(ctx, projectID)
 	edits, err3 := st.HandEdits(ctx, projectID)
 	if err := cmp.Or(err1, err2, err3); err != nil {

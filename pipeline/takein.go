@@ -97,7 +97,7 @@ func (s *scan) read(ctx context.Context, session memoir.Session) (out store.Take
 		return out, err
 	}
 	out.Messages = texts(loaded.Items)
-	if session.Kind != memoir.KindMain || session.ProjectID == "" || time.Since(session.UpdatedAt) > SaidFor {
+	if session.Kind != memoir.KindMain || session.ProjectID == "" || time.Since(session.UpdatedAt) > store.SaidFor {
 		return out, nil
 	}
 	e, err := extract.NewBuiltin().Extract(ctx, extract.Input{Session: session, Items: loaded.Items})

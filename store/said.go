@@ -33,15 +33,18 @@ const endSaid = `DELETE FROM said WHERE session_key IN (SELECT key FROM session 
 	AND NOT EXISTS (SELECT 1 FROM extraction e JOIN project p ON p.id = e.project_id
 		WHERE e.session_key = said.session_key AND e.seq > p.consumed_seq)`
 
-// Said returns what new sessions of a project are told of sessions that were active since a time and that no
-// consolidation has taken yet, the latest first. Forgotten, disabled and excluded sessions are left out.
-func (s *Store) Said(ctx context.Context, projectID string, since time.Time) ([]memoir.Extraction, error) {
+// SaidFor is how long new sessions are told what a session said that no consolidation has taken.
+const SaidFor = 7 * 24 * time.Hour
+
+// Said returns what new sessions of a project are told of sessions that no consolidation has taken yet, the latest
+// first. Forgotten, disabled and excluded sessions are left out.
+func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT s.key, s.project_id, s.title, s.updated_at, d.statements
 			FROM said d JOIN session s ON s.key = d.session_key
 			WHERE s.project_id = ? AND s.updated_at >= ? AND NOT EXISTS (SELECT 1 FROM mark m
 				WHERE m.session_key = s.key AND (m.disabled OR m.directory <> '' OR m.forgotten))
-			ORDER BY s.updated_at DESC, s.key`, []any{projectID, millis(since)},
+			ORDER BY s.updated_at DESC, s.key`, []any{projectID, millis(time.Now().Add(-SaidFor))},
 			func(scan scanner, e *memoir.Extraction) error {
 				err := scan(&e.SessionKey, &e.ProjectID, &e.Title, timeColumn{&e.EndedAt}, statementColumn{&e.Statements})
 				e.Identify()

@@ -28,9 +28,12 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	})
 	for _, s := range all {
 		note, says := strings.CutPrefix(s.Replaces, "#")
+		if !says {
+			continue
+		}
 		key := memoir.SessionKey(memoir.SourceEntry, string(memoir.EntryNote)+"-"+note)
 		for _, e := range all {
-			if says && e.from.SessionKey == key && (s.By == memoir.ByPerson || e.By != memoir.ByPerson) {
+			if e.from.SessionKey == key && (s.By == memoir.ByPerson || e.By != memoir.ByPerson) {
 				e.Kind, e.Outcome = memoir.StatementRefuted, s.at
 			}
 		}

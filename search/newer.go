@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"maps"
 	"math"
 
 	"memoir"
@@ -20,49 +19,58 @@ const (
 	sameScore = 0.6
 )
 
-// content is what a hit's passage says.
+const (
+	maxCompared = 50 // hits
+	stem        = 5  // bytes of the beginnings by which words are compared
+)
+
+// content is what a hit says.
 type content struct {
 	stems map[string]bool
 	named float64 // weight of the query's words in it
 }
 
-// stem is the length of the beginnings by which words of passages are compared, in bytes.
-const stem = 5
-
-// contentOf returns the content of a passage. weights are those of the query's words.
-func contentOf(text string, words []string, weights []float64) content {
-	c := content{stems: map[string]bool{}}
-	for _, word := range split(memoir.CutBytes(text, maxQuery, "")) {
-		if !isStopWord(word) {
-			c.stems[word[:min(len(word), stem)]] = true
-		}
-	}
-	set := matching(text, words)
-	for i, weight := range weights {
-		c.named += float64(set>>i&1) * weight
-	}
-	return c
-}
-
-// overtakes reports whether a hit stands above one with a higher score, since it is the newer word on the same thing.
-func (h Hit) overtakes(older Hit) bool {
+// overtakes reports whether a passage is the newer word on the same thing as an older one.
+func (c content) overtakes(older content) bool {
 	shared := 0.0
-	for word := range h.content.stems {
-		if older.content.stems[word] {
+	for word := range c.stems {
+		if older.stems[word] {
 			shared++
 		}
 	}
-	both := math.Sqrt(float64(len(h.content.stems) * len(older.content.stems)))
-	return h.At.After(older.At) && shared > 0 && shared >= sameThing*both &&
-		h.content.named >= sameWords*older.content.named && h.Score >= sameScore*older.Score
+	both := math.Sqrt(float64(len(c.stems) * len(older.stems)))
+	return shared > 0 && shared >= sameThing*both && c.named >= sameWords*older.named
 }
 
-func newerFirst(hits []Hit) {
+// content returns what a hit says.
+func (r *Result) content(h *Hit) content {
+	c := &h.content
+	if c.stems == nil {
+		c.stems = map[string]bool{}
+		for _, word := range split(h.Snippet) {
+			if !isStopWord(word) {
+				c.stems[word[:min(len(word), stem)]] = true
+			}
+		}
+		set := matching(h.Snippet, r.words)
+		for i, weight := range r.weights {
+			c.named += float64(set>>i&1) * weight
+		}
+	}
+	return *c
+}
+
+// newerFirst puts hits before older ones that they overtake.
+func (r *Result) newerFirst() {
+	hits := r.Hits[:min(len(r.Hits), maxCompared)]
 	for i := range hits {
 		for j := i + 1; j < len(hits); j++ {
-			if newer := hits[j]; newer.overtakes(hits[i]) {
+			newer, older := &hits[j], &hits[i]
+			if newer.At.After(older.At) && newer.StartLine+older.StartLine == 0 && newer.Score >= sameScore*older.Score &&
+				r.content(newer).overtakes(r.content(older)) {
+				first := *newer
 				copy(hits[i+1:j+1], hits[i:j])
-				hits[i] = newer
+				hits[i] = first
 			}
 		}
 	}
@@ -71,20 +79,17 @@ func newerFirst(hits []Hit) {
 // replacement returns the text that stands in the place of a hit: an entry, or a statement with this id; "" if none
 // does.
 func (f *finder) replacement(ctx context.Context, hit Hit, statement string) (text string, err error) {
-	if f.replaced == nil {
-		if f.replaced, err = f.st.ReplacedNotes(ctx); err != nil {
-			return "", err
-		}
-	}
+	of, key := hit.ProjectID, hit.Session+"\n"+statement
 	if memoir.IsEntry(hit.Session) {
-		return f.replaced[hit.Session], nil
+		of, key = "", hit.Session
 	}
-	if !f.knows[hit.ProjectID] {
-		f.knows[hit.ProjectID] = true
-		content, _ := memory.At(f.home, hit.ProjectID).Open(memory.StatementsFile) // a project may have none
-		maps.Copy(f.replaced, overturned(content))
+	if f.replaced[of] == nil && of == "" {
+		f.replaced[of], err = f.st.ReplacedNotes(ctx)
+	} else if f.replaced[of] == nil {
+		content, _ := memory.At(f.home, of).Open(memory.StatementsFile) // a project may have none
+		f.replaced[of] = overturned(content)
 	}
-	return f.replaced[hit.Session+"\n"+statement], nil
+	return f.replaced[of][key], err
 }
 
 // overturned returns what stands in the place of the overturned statements of a memory, by session and statement.

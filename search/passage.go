@@ -229,12 +229,14 @@ func split(text string) []string { return slices.Concat(slices.Collect(fields(te
 
 // fields returns the index words of each field of a text.
 func fields(text string) iter.Seq[[]string] {
-	text = norm.NFC.String(strings.Map(func(r rune) rune {
-		if r >= 0x300 && r <= 0x36f { // the accents of Latin, Greek and Cyrillic
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(text)))
+	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		text = norm.NFC.String(strings.Map(func(r rune) rune {
+			if r >= 0x300 && r <= 0x36f { // the accents of Latin, Greek and Cyrillic
+				return -1
+			}
+			return r
+		}, norm.NFKD.String(text)))
+	}
 	return func(yield func([]string) bool) {
 		for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`_-./'’`, r)

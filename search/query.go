@@ -81,42 +81,52 @@ func (x *index) look(ctx context.Context, sizes []size, all []term) (looked []te
 	return all[:maxTerms], missing, nil
 }
 
-// leastCorrected is the length of the shortest word that is corrected: many shorter ones differ in a letter.
-const leastCorrected = 5
+// Bounds of a corrected word, in bytes: many words that are shorter differ in a letter, and a stem lacks an ending.
+const (
+	leastCorrected = 6
+	longestEnding  = 2
+)
 
-// correct replaces a word of Latin letters by one that is in the index and begins with the same letter: another letter
-// is left out, exchanged with the next, changed or added.
+// correct replaces a word of Latin letters by the longest stem of the index that is similar and begins with the same
+// letter.
 func (x *index) correct(ctx context.Context, sizes []size, t *term) error {
-	const letters = "abcdefghijklmnopqrstuvwxyz"
-	if len(t.word) < leastCorrected || strings.Trim(t.word, letters) != "" {
+	if len(t.word) < leastCorrected || strings.Trim(t.word, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
 	}
-	var variants, longer []string
-	for i := 1; i <= len(t.word); i++ {
-		before, rest := t.word[:i], t.word[i:]
-		for _, other := range strings.Split(letters, "") {
-			if longer = append(longer, before+other+rest); rest != "" {
-				variants = append(variants, before+other+rest[1:])
-			}
-		}
-		if rest != "" {
-			variants = append(variants, before+rest[1:], before[:i-1]+rest[:1]+before[i-1:]+rest[1:])
+	_, err := x.ExecContext(ctx, `CREATE VIRTUAL TABLE IF NOT EXISTS temp.stem USING fts5vocab(main, passage, row)`)
+	if err != nil {
+		return err
+	}
+	var stems, best string
+	err = x.QueryRowContext(ctx, `SELECT coalesce(group_concat(term, ' '), '') FROM temp.stem
+		WHERE term >= ? AND term < ?`, t.word[:1], string(t.word[0]+1)).Scan(&stems)
+	for stem := range strings.FieldsSeq(stems) {
+		if len(stem) > len(best) && similar(t.word, stem) {
+			best = stem
 		}
 	}
-	variants = append(variants, longer...)
-	for len(variants) > 1 { // finds the first that is in the index
-		half := variants[:len(variants)/2]
-		found, err := x.matches(ctx, sizes, half...)
-		if err != nil {
-			return err
-		}
-		if variants = variants[len(half):]; len(found) > 0 {
-			variants = half
-		}
+	if best == "" || err != nil {
+		return err
 	}
-	found, err := x.matches(ctx, sizes, variants[0])
+	found, err := x.matches(ctx, sizes, best)
 	if len(found) > 0 {
-		t.word, t.guessed, t.passages = variants[0], true, found
+		t.word, t.guessed, t.passages = best, true, found
 	}
 	return err
+}
+
+// similar reports whether a word is a stem with an ending but for a letter, which is left out, added, changed, or
+// exchanged with the next.
+func similar(word, stem string) bool {
+	for stem != "" && word != "" && word[0] == stem[0] {
+		word, stem = word[1:], stem[1:]
+	}
+	if min(len(word), len(stem)) == 0 {
+		return len(word)+len(stem) == 1
+	}
+	ends := func(word, stem string) bool {
+		return strings.HasPrefix(word, stem) && len(word) <= len(stem)+longestEnding
+	}
+	return ends(word, stem[1:]) || ends(word[1:], stem) || ends(word[1:], stem[1:]) || min(len(word), len(stem)) > 1 &&
+		word[0] == stem[1] && word[1] == stem[0] && ends(word[2:], stem[2:])
 }

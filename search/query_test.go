@@ -51,7 +51,7 @@ func TestWordsOfAQuery(t *testing.T) {
 	}
 	h.update()
 	for query, want := range map[string]string{
-		unknown + " zebra": "pi:a", "retreival": "pi:a", "retrievel": "pi:a", "rerieval": "pi:a", "retrrieval": "pi:a",
+		unknown + " zebra": "pi:a", "retreival": "pi:a", "retraeval": "pi:a", "rerieval": "pi:a", "retrrieval": "pi:a",
 		"max_open_conns": "pi:a",
 	} {
 		if r := h.find(query, ""); len(r.Hits) == 0 || r.Hits[0].Session != want {

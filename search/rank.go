@@ -70,18 +70,13 @@ func (x *index) sizes(ctx context.Context, projectID string) (all []size, total 
 	return all, total, err
 }
 
-// matches returns the numbers of the passages of documents that contain one of some words, in order.
-func (x *index) matches(ctx context.Context, sizes []size, words ...string) ([]int64, error) {
-	var match []string
-	for _, word := range words {
-		phrase := `"` + strings.ReplaceAll(word, `"`, "") + `"`
-		if r := []rune(word); len(r) == 1 && isPaired(r[0]) {
-			phrase += " *"
-		}
-		match = append(match, phrase)
+// matches returns the numbers of the passages of documents that contain a word, in order.
+func (x *index) matches(ctx context.Context, sizes []size, word string) ([]int64, error) {
+	match := `"` + strings.ReplaceAll(word, `"`, "") + `"`
+	if r := []rune(word); len(r) == 1 && isPaired(r[0]) {
+		match += " *"
 	}
-	out, err := x.numbers(ctx, `SELECT coalesce(group_concat(rowid, ' '), '') FROM passage WHERE passage MATCH ?`,
-		strings.Join(match, " OR "))
+	out, err := x.numbers(ctx, `SELECT coalesce(group_concat(rowid, ' '), '') FROM passage WHERE passage MATCH ?`, match)
 	if err != nil && strings.Contains(err.Error(), "phrase queries") {
 		return nil, nil // SQLite's older Unicode tables split words of new scripts
 	}

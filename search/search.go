@@ -99,7 +99,8 @@ type Result struct {
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
 	Unread int   `json:"unread"` // sessions that were not read since they changed
 
-	words []string // that were looked for
+	words   []string  // that were looked for
+	weights []float64 // of the words
 }
 
 // Names reports whether a word of a snippet is one of the query's, as far as their stems tell.
@@ -147,7 +148,7 @@ func (r *Result) judge(words, passages int, weak bool) {
 		r.Hits, r.Below = shown, len(r.Hits)-len(shown)
 		r.More = r.More && r.Below == 0 // the rest is lower still
 	}
-	newerFirst(r.Hits)
+	r.newerFirst()
 }
 
 // Find searches a home for a query's words. If the index is missing or unusable, Find builds it, which may take
@@ -196,24 +197,21 @@ const (
 
 type finder struct {
 	Query
-	st      *store.Store
-	home    string
-	query   []term
-	words   []string  // that were looked for
-	weights []float64 // of the words
-	keep    func(Hit) bool
-	most    int
-	texts   map[string]string // of memories' files that were read, by project and path
-	out     Result
+	st    *store.Store
+	home  string
+	query []term
+	keep  func(Hit) bool
+	most  int
+	texts map[string]string // of memories' files that were read, by project and path
+	out   Result
 
-	replaced map[string]string // what stands in the place of notes and statements; nil: not read yet
-	knows    map[string]bool   // the projects whose statements are in replaced
+	replaced map[string]map[string]string // what stands in the place of notes (""), and of a project's statements
 
 	lacks bool // the index lacks the newest session or entry
 }
 
 func (f *finder) find(ctx context.Context) error {
-	f.out, f.texts, f.replaced, f.knows = Result{Hits: []Hit{}}, map[string]string{}, nil, map[string]bool{}
+	f.out, f.texts, f.replaced = Result{Hits: []Hit{}}, map[string]string{}, map[string]map[string]string{}
 	x, err := openIndex(ctx, f.home, patience)
 	if err != nil {
 		return err
@@ -241,8 +239,7 @@ func (f *finder) find(ctx context.Context) error {
 	}
 	x.passes = f.passes
 	ranking, err := x.rank(ctx, f.ProjectID, f.query)
-	f.words, f.weights = wordsOf(ranking.terms), ranking.weights
-	f.out.words = f.words
+	f.out.words, f.out.weights = wordsOf(ranking.terms), ranking.weights
 	for _, r := range ranking.found {
 		if f.out.More = len(f.out.Hits) == f.most; f.out.More {
 			break
@@ -304,11 +301,10 @@ func (f *finder) inSession(ctx context.Context, hit *Hit, d *store.SessionText, 
 	if hit.At.IsZero() {
 		hit.At = d.EndedAt
 	}
-	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.words)
+	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.out.words)
 	if d.Kind == memoir.KindSubagent || d.Kind == memoir.KindAutomation {
 		hit.Of = string(d.Kind)
 	}
-	hit.content = contentOf(p.text, f.words, f.weights)
 	if memoir.IsEntry(hit.Session) || p.section != "" {
 		hit.ReplacedBy, err = f.replacement(ctx, *hit, memoir.StatementID(hit.ProjectID, p.section, p.text))
 	}
@@ -342,8 +338,8 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 		f.texts[place] = text
 	}
 	passages := linesOf(text, r.kind)
-	if r.place >= len(passages) || matching(passages[r.place].text, f.words) == 0 {
-		r.place = slices.IndexFunc(passages, func(p passage) bool { return matching(p.text, f.words) != 0 })
+	if r.place >= len(passages) || matching(passages[r.place].text, f.out.words) == 0 {
+		r.place = slices.IndexFunc(passages, func(p passage) bool { return matching(p.text, f.out.words) != 0 })
 	}
 	if r.place < 0 {
 		return
@@ -367,5 +363,5 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 		}
 	}
 	hit.Source, hit.Path, hit.StartLine, hit.EndLine = sources[p.kind], "memory://root/"+path, p.line, p.line
-	hit.Snippet = snippet(p.text, f.words)
+	hit.Snippet = snippet(p.text, f.out.words)
 }

@@ -215,12 +215,17 @@ type EntryFilter struct {
 	Disabled bool     // also disabled ones
 }
 
-// replacements joins each note m that stands in the place of a note o. Its first statement x says so.
+// The statement of a note x says which note it replaces; statements of sessions replace statements.
+const (
+	replaces = `instr(x.statements, '"replaces":"#') > 0`
+	replaced = `CAST(substr(json_extract(x.statements, '$[0].replaces'), 2) AS INTEGER)`
+)
+
+// replacements joins each note m that stands in the place of a note o.
 const replacements = ` FROM extraction x JOIN entry m ON m.session_key = x.session_key
-	JOIN session ms ON ms.key = x.session_key
-	JOIN entry o ON o.id = CAST(substr(json_extract(x.statements, '$[0].replaces'), 2) AS INTEGER)
-	WHERE x.session_key LIKE 'memoir:note-%' AND instr(x.statements, '"replaces":"#') > 0
-	AND ms.reason = 'up_to_date' AND (m.author = 'user' OR o.author <> 'user')`
+	JOIN session ms ON ms.key = x.session_key JOIN entry o ON o.id = ` + replaced + `
+	WHERE x.session_key LIKE 'memoir:note-%' AND ` + replaces + ` AND ms.reason = 'up_to_date'
+	AND (m.author = 'user' OR o.author <> 'user')`
 
 // ReplacedNotes returns the text of the note that stands in the place of each replaced one, by key.
 func (s *Store) ReplacedNotes(ctx context.Context) (map[string]string, error) {
@@ -287,8 +292,7 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 	)
 	most := cmp.Or(f.Max, -1)
 	return collect(t, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at,
-		coalesce((SELECT substr(json_extract(x.statements, '$[0].replaces'), 2) FROM extraction x
-			WHERE x.session_key = n.session_key), 0)
+		coalesce((SELECT `+replaced+` FROM extraction x WHERE x.session_key = n.session_key AND `+replaces+`), 0)
 		FROM entry n JOIN session s ON s.key = n.session_key JOIN searchable q ON q.session_key = n.session_key
 		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL`+where+`
 		ORDER BY n.accessed_at DESC, n.id DESC LIMIT ?`, append(args, most), func(scan scanner, e *memoir.Entry) error {

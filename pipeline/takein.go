@@ -3,10 +3,11 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,9 +23,9 @@ import (
 const takenTogether = 64
 
 // takeIn stores for searching the texts of the sessions that were not read since they changed, or of those with keys,
-// the latest first: whatever their age, and whether memory is made from them or not. Sessions of more than most bytes
-// are left out, if most is not 0. If ctx ends, those that were read are stored.
-func (s *scan) takeIn(ctx context.Context, keys []string, most int64) error {
+// the latest first: whatever their age, and whether memory is made from them or not. It leaves out those for which
+// leave, if it is not nil, returns true. If ctx ends, those that were read are stored.
+func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Session) bool) error {
 	epoch, err1 := s.store.Epoch(ctx)
 	sessions, err2 := s.store.Untaken(ctx, keys)
 	var err3 error
@@ -32,7 +33,9 @@ func (s *scan) takeIn(ctx context.Context, keys []string, most int64) error {
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
-	sessions = slices.DeleteFunc(sessions, func(se memoir.Session) bool { return most > 0 && se.Bytes > most })
+	if leave != nil {
+		sessions = slices.DeleteFunc(sessions, leave)
+	}
 	done := 0
 	for batch := range slices.Chunk(sessions, takenTogether) {
 		s.progress(Progress{Stage: StageRead, Done: done, Total: len(sessions)})
@@ -42,10 +45,10 @@ func (s *scan) takeIn(ctx context.Context, keys []string, most int64) error {
 			return err
 		}
 		if ctx.Err() != nil {
-			return nil
+			break
 		}
 	}
-	return nil
+	return s.noteSaid(context.WithoutCancel(ctx))
 }
 
 // readAll reads sessions, several at a time. It leaves out those that cannot be read now, and of those whose content
@@ -56,18 +59,13 @@ func (s *scan) readAll(ctx context.Context, sessions []memoir.Session) (taken []
 	room := newRoom(s.opts.Settings.Memories, s.opts.Settings.Memories.Concurrency)
 	for _, session := range sessions {
 		all.Go(func() {
-			texts, err := apart(ctx, s.run, func() ([]store.Message, error) {
+			one, err := apart(ctx, s.run, func() (store.Taken, error) {
 				_, leave, err := room.enter(ctx, session)
 				if err != nil {
-					return nil, err
+					return store.Taken{}, err
 				}
 				defer leave()
-				parts, err := Parts(ctx, session, s.heads.take)
-				if err != nil {
-					return nil, err
-				}
-				loaded, err := Load(ctx, s.scanner, parts, "", s.forgotten)
-				return texts(loaded.Items), err
+				return s.read(ctx, session)
 			})
 			switch {
 			case ctx.Err() != nil:
@@ -79,7 +77,8 @@ func (s *scan) readAll(ctx context.Context, sessions []memoir.Session) (taken []
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			taken = append(taken, store.Taken{Session: session, Messages: texts})
+			one.Session = session
+			taken = append(taken, one)
 		})
 	}
 	all.Wait()
@@ -87,66 +86,28 @@ func (s *scan) readAll(ctx context.Context, sessions []memoir.Session) (taken []
 	return taken
 }
 
-// Bounds on the texts that are stored for searching, in bytes.
-const (
-	maxMessageBytes  = 4 << 10   // one message; a longer one is cut in the middle
-	maxMessagesBytes = 256 << 10 // the messages of a session; the agent's oldest are dropped first, those of people last
-	maxToolBytes     = 300       // a command, or what is stored of a result
-	maxToolsBytes    = 256 << 10 // the commands and results of a session; the oldest are dropped
-	messageCost      = 64        // cost of a text besides its bytes
-)
-
-// texts returns what searching finds in the redacted items of a session: messages of people and the agent, commands
-// and what results say, each kind in the order of the items.
-func texts(items []memoir.Item) []store.Message {
-	var said, tools []store.Message
-	bytes, used, known := 0, 0, map[string]bool{}
-	tool := func(it memoir.Item, kind, text string) {
-		if text != "" && !known[kind+text] {
-			known[kind+text] = true
-			tools = append(tools, store.Message{Item: it.N, Kind: kind, At: it.At, Text: text})
-			used += len(text) + messageCost
+// read reads a session, and extracts from one of a person that may be told to new sessions.
+func (s *scan) read(ctx context.Context, session memoir.Session) (out store.Taken, err error) {
+	parts, err := Parts(ctx, session, s.heads.take)
+	if err != nil {
+		return out, err
+	}
+	loaded, err := Load(ctx, s.scanner, parts, "", s.forgotten)
+	if err != nil {
+		return out, err
+	}
+	out.Messages = texts(loaded.Items)
+	if session.Kind != memoir.KindMain || session.ProjectID == "" || time.Since(session.UpdatedAt) > store.SaidFor {
+		return out, nil
+	}
+	e, err := extract.NewBuiltin().Extract(ctx, extract.Input{Session: session, Items: loaded.Items})
+	e, _ = s.scanner.Extraction(e)
+	for _, st := range e.Statements {
+		if extract.IsSaid(st) {
+			out.Statements = append(out.Statements, st)
 		}
 	}
-	for _, it := range items {
-		typed := it.Origin.ByPerson()
-		if it.Kind == memoir.ItemTool {
-			if it.Shell() {
-				tool(it, store.MessageCommand, cutMiddle(strings.TrimSpace(it.Input), maxToolBytes))
-			}
-			tool(it, store.MessageError, extract.ResultText(it, maxToolBytes))
-			continue
-		}
-		text := cutMiddle(strings.TrimSpace(it.Text), maxMessageBytes)
-		if it.Kind != memoir.ItemMessage || text == "" || !typed && it.Origin != memoir.OriginAgent {
-			continue
-		}
-		said = append(said, store.Message{Item: it.N, Typed: typed, At: it.At, Text: text})
-		bytes += len(text) + messageCost
-	}
-	for _, typed := range []bool{false, true} {
-		said = slices.DeleteFunc(said, func(m store.Message) bool {
-			drop := bytes > maxMessagesBytes && m.Typed == typed
-			if drop {
-				bytes -= len(m.Text) + messageCost
-			}
-			return drop
-		})
-	}
-	for used > maxToolsBytes {
-		used -= len(tools[0].Text) + messageCost
-		tools = tools[1:]
-	}
-	return append(said, tools...)
-}
-
-// saidIn returns the messages among the texts of a session.
-func saidIn(texts []store.Message) []store.Message {
-	n := slices.IndexFunc(texts, func(m store.Message) bool { return m.Kind != store.MessageSaid })
-	if n < 0 {
-		n = len(texts)
-	}
-	return texts[:n]
+	return out, err
 }
 
 // seenDisk is what scans and looks saw of the disk last. It is a file, since a look that finds nothing new may cost no
@@ -155,6 +116,7 @@ type seenDisk struct {
 	All    bool // all agents were scanned
 	Places []rollout.Place
 	Open   []openFile // those that changed last
+	Said   []string   // ids of the projects whose new sessions are told what was said since their consolidation
 }
 
 type openFile struct {
@@ -169,7 +131,7 @@ const (
 	maxSeen  = 16 << 20 // bytes of the file of seenDisk
 )
 
-func seenFile(home string) string { return filepath.Join(home, "seen.json") }
+func seenFile(home string) string { return filepath.Join(home, "seen") }
 
 // fullScan is how old the last scan of all files may be before ClaimScan asks for another one.
 const fullScan = 10 * time.Minute
@@ -192,22 +154,70 @@ func LastScan(home string) time.Time {
 	return info.ModTime()
 }
 
+// readSeen reads the file: a line for each place, file and project, its fields separated by tabs.
 func readSeen(home string) (seen seenDisk) {
-	text, err := disk.ReadFile(seenFile(home), maxSeen)
-	if err != nil || json.Unmarshal(text, &seen) != nil {
-		return seenDisk{}
+	text, _ := disk.ReadFile(seenFile(home), maxSeen) // without it everything is new
+	number := func(text string) int64 {
+		n, _ := strconv.ParseInt(text, 10, 64)
+		return n
+	}
+	at := func(text string) time.Time {
+		if n := number(text); n != 0 {
+			return time.Unix(0, n)
+		}
+		return time.Time{}
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		switch {
+		case f[0] == "all":
+			seen.All = true
+		case f[0] == "said" && len(f) == 2:
+			seen.Said = append(seen.Said, f[1])
+		case f[0] == "place" && len(f) == 5:
+			p := rollout.Place{Path: f[4], Root: f[3], Source: memoir.Source(f[2]), ModTime: at(f[1])}
+			seen.Places = append(seen.Places, p)
+		case f[0] == "open" && len(f) == 6:
+			file := memoir.File{Path: f[5], ModTime: at(f[1]), Size: number(f[3]), Inode: uint64(number(f[4]))}
+			seen.Open = append(seen.Open, openFile{file, memoir.Source(f[2])})
+		}
 	}
 	return seen
 }
 
-// write replaces the file. If that fails, the next look sees again what this one saw.
+// write replaces the file. If that fails, the next look sees again what this one saw. Paths with a tab or a line feed
+// are left out: only scans notice their changes.
 func (d seenDisk) write(home string, at time.Time) {
 	d.Open = slices.DeleteFunc(d.Open, func(f openFile) bool { return time.Since(f.ModTime) > openFor })
 	slices.SortStableFunc(d.Open, func(a, b openFile) int { return b.ModTime.Compare(a.ModTime) })
-	d.Open = d.Open[:min(len(d.Open), mostOpen)]
-	text, err := json.Marshal(d)
-	if before, _ := disk.ReadFile(seenFile(home), maxSeen); err == nil && string(before) != string(text) {
-		err = disk.Replace(seenFile(home), text, 0o600)
+	var text strings.Builder
+	line := func(fields ...string) {
+		if line := strings.Join(fields, "\t"); strings.Count(line, "\t") == len(fields)-1 && !strings.Contains(line, "\n") {
+			text.WriteString(line + "\n")
+		}
+	}
+	stamp := func(at time.Time) string {
+		if at.IsZero() {
+			return "0"
+		}
+		return fmt.Sprint(at.UnixNano())
+	}
+	if d.All {
+		line("all")
+	}
+	for _, id := range d.Said {
+		line("said", id)
+	}
+	for _, p := range d.Places {
+		line("place", stamp(p.ModTime), string(p.Source), p.Root, p.Path)
+	}
+	for _, f := range d.Open[:min(len(d.Open), mostOpen)] {
+		line("open", stamp(f.ModTime), string(f.Source), fmt.Sprint(f.Size), fmt.Sprint(int64(f.Inode)), f.Path)
+	}
+	before, _ := disk.ReadFile(seenFile(home), maxSeen)
+	var err error
+	if string(before) != text.String() {
+		err = disk.Replace(seenFile(home), []byte(text.String()), 0o600)
 	}
 	if err == nil {
 		_ = os.Chtimes(seenFile(home), at, at)
@@ -274,8 +284,9 @@ func (d seenDisk) changed(ctx context.Context, env rollout.Env) (entries []rollo
 
 // CatchUp registers the sessions that agents began or continued since the last scan in the places that it walked, and
 // reads those that were not read since they changed, for at most within: a search finds their texts then. open opens
-// the database; it is called only if something changed, or if unread says that there are sessions to read.
-func CatchUp(ctx context.Context, opts Options, within time.Duration, unread bool,
+// the database; it is called only if something changed, or if unread says that there are sessions to read. If dir is
+// not empty, only sessions of its project are read.
+func CatchUp(ctx context.Context, opts Options, within time.Duration, dir string, unread bool,
 	open func(context.Context) (*store.Store, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -293,11 +304,11 @@ func CatchUp(ctx context.Context, opts Options, within time.Duration, unread boo
 	if err != nil {
 		return err
 	}
-	return newScan(r).catchUp(ctx, entries, now)
+	return newScan(r).catchUp(ctx, entries, now, dir)
 }
 
 // catchUp registers entries and reads what is not read yet.
-func (s *scan) catchUp(ctx context.Context, entries []rollout.Entry, now seenDisk) error {
+func (s *scan) catchUp(ctx context.Context, entries []rollout.Entry, now seenDisk, dir string) error {
 	known, err := s.store.Files(ctx)
 	if err != nil {
 		return err
@@ -305,12 +316,23 @@ func (s *scan) catchUp(ctx context.Context, entries []rollout.Entry, now seenDis
 	if _, _, err := s.enter(ctx, known, entries, false); err != nil {
 		return err
 	}
-	now.write(s.opts.Home, LastScan(s.opts.Home))
-	if err := s.takeIn(ctx, nil, MaxCatchUp); err != nil {
-		return err
+	projectID := ""
+	if dir != "" {
+		finder, err := s.newFinder(ctx)
+		if err != nil {
+			return err
+		}
+		p, _ := finder.find(dir, "")
+		projectID = p.ID
 	}
-	s.index(context.WithoutCancel(ctx))
-	return nil
+	err = s.takeIn(ctx, nil, func(session memoir.Session) bool {
+		return session.Bytes > MaxCatchUp || dir != "" && session.ProjectID != projectID
+	})
+	if err == nil && ctx.Err() == nil { // otherwise the next look tries again
+		now.Said = readSeen(s.opts.Home).Said
+		now.write(s.opts.Home, LastScan(s.opts.Home))
+	}
+	return err
 }
 
 // MaxCatchUp bounds the bytes of a session that CatchUp reads. A run reads longer ones.
@@ -327,7 +349,7 @@ func TakeIn(ctx context.Context, st *store.Store, opts Options) error {
 	if err := s.refresh(ctx); err != nil {
 		return err
 	}
-	if err := s.takeIn(ctx, nil, 0); err != nil {
+	if err := s.takeIn(ctx, nil, nil); err != nil {
 		return err
 	}
 	s.index(ctx)

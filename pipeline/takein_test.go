@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"memoir"
 	"memoir/pipeline"
 	"memoir/search"
 	"memoir/store"
@@ -34,7 +36,7 @@ func catchUp(t *testing.T, o pipeline.Options) (opened bool) {
 	unread, err := st.CountUntaken(t.Context(), 0)
 	must(t, err)
 	must(t, st.Close())
-	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, unread > 0, func(context.Context) (*store.Store, error) {
+	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, "", unread > 0, func(context.Context) (*store.Store, error) {
 		opened = true
 		return open(t, o.Home), nil
 	}))
@@ -98,6 +100,54 @@ func TestEverySessionOnDiskIsFoundWithoutARun(t *testing.T) {
 	forgotten(t, o, store.Forgetting{Keys: []string{"codex:fresh"}, Purge: true})
 	if got := found(t, home, "bilby"); len(got) != 0 {
 		t.Errorf("forgotten: %q", got)
+	}
+}
+
+func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
+	t.Parallel()
+	dir, home, app := t.TempDir(), t.TempDir(), t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(app, ".git", "objects"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(app, ".git", "refs"), 0o700))
+	writeIn(t, filepath.Join(app, ".git", "HEAD"), "ref: refs/heads/main\n")
+	now := func(path string) { replaceIn(t, path, "2026-05-01T10:00", time.Now().UTC().Format("2006-01-02T15:04")) }
+	now(codexSession(t, dir, "first", app, "main", "Always run make check before a commit."))
+	o := options(home, dir)
+	o.Now = time.Time{}
+	run(t, o)
+	told := func(except string) string {
+		t.Helper()
+		st := open(t, home)
+		projects, err := st.Projects(t.Context())
+		must(t, errors.Join(err, st.Close()))
+		text, err := pipeline.Said(t.Context(), home, projects[0].ID, except, func() (*store.Store, error) { return open(t, home), nil })
+		must(t, err)
+		return text
+	}
+	path := codexSession(t, dir, "second", app, "main", "From now on never use npm.")
+	now(path)
+	now(codexSession(t, dir, "third", "/srv/elsewhere", "main", "Never use yarn from now on."))
+	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, app, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
+	if text := told(""); !strings.HasPrefix(text, "- “From now on never use npm.” [second ") || strings.Contains(text, "make check") {
+		t.Errorf("told: %q", text)
+	}
+	if text := told("second"); text != "" {
+		t.Errorf("told to itself: %q", text)
+	}
+	st := open(t, home)
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	must(t, st.Answer(t.Context(), projects[0].ID, []string{memoir.LineKey("- “From now on never use npm.”")}, nil))
+	must(t, st.Close())
+	if text := told(""); text != "" {
+		t.Errorf("told after an answer: %q", text)
+	}
+	if report := run(t, o); report.Phase1.Stored != 2 {
+		t.Errorf("a run does not extract it: %+v", report.Phase1)
+	}
+	st = open(t, home)
+	defer st.Close()
+	if left, err := st.Speaking(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("after a consolidation: %q, %v", left, err)
 	}
 }
 

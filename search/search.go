@@ -177,7 +177,7 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 	f := finder{Query: q, st: st, home: home, query: query, keep: keep, most: cmp.Or(q.Max, defaultHits)}
 	err = f.find(ctx)
 	for n := range maxTries {
-		if !errors.Is(err, errUnusable) && !isDamage(err) && !isGone(err) && (n > 0 || !f.lacksEntry) {
+		if !errors.Is(err, errUnusable) && !isDamage(err) && !isGone(err) && (n > 0 || !f.lacks) {
 			break
 		}
 		if err = Update(ctx, st, home, q.Redact, false); err == nil {
@@ -207,7 +207,7 @@ type finder struct {
 
 	replaced map[string]map[string]string // what stands in the place of notes (""), and of a project's statements
 
-	lacksEntry bool // the index lacks an entry
+	lacks bool // the index lacks the newest session or entry
 }
 
 func (f *finder) find(ctx context.Context) error {
@@ -228,10 +228,10 @@ func (f *finder) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.out.Behind = state != now; f.out.Behind { // entries are indexed immediately, sessions by the next run
-		last, err := f.st.LastEntry(ctx)
+	if f.out.Behind = state != now; f.out.Behind { // what is new is indexed at once
+		last, err := f.st.LastSearchable(ctx)
 		if err == nil {
-			err = x.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) < ? FROM document`, last).Scan(&f.lacksEntry)
+			err = x.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) < ? FROM document`, last).Scan(&f.lacks)
 		}
 		if err != nil {
 			return err

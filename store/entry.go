@@ -249,14 +249,12 @@ func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]memoir.Entry, err
 	return fetch(ctx, s, func(t tx) ([]memoir.Entry, error) { return selectEntries(t, f) }, "reading entries")
 }
 
-// LastEntry returns the number of the newest searchable entry or conversation, 0 if there is none.
-func (s *Store) LastEntry(ctx context.Context) (seq int64, err error) {
+// LastSearchable returns the number of the newest searchable session, 0 if there is none.
+func (s *Store) LastSearchable(ctx context.Context) (seq int64, err error) {
 	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(seq), 0) FROM searchable
-			WHERE session_key >= 'memoir:' AND session_key < 'memoir;'
-			OR session_key >= 'conversation:' AND session_key < 'conversation;'`, nil, &seq)
+		return t.get(`SELECT coalesce(max(seq), 0) FROM searchable`, nil, &seq)
 	})
-	return seq, s.explain(err, "looking for the newest entry")
+	return seq, s.explain(err, "looking for the newest session")
 }
 
 // Recall is Entries, and sets the access time of the returned entries to now, if the database can be written.

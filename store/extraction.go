@@ -119,6 +119,9 @@ func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
 	if err := s.finish(t, c.job(), c.InputVersion, hash, filter); err != nil {
 		return err
 	}
+	if err := t.run(endSaid, "", c.Session.Key()); err != nil {
+		return err
+	}
 	return s.settle(t, c.Session.Key())
 }
 

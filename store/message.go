@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -88,8 +89,9 @@ const fromUntaken = ` FROM session s WHERE taken <> version AND error = '' AND k
 
 // Taken is a session with what was read of its files.
 type Taken struct {
-	Session  memoir.Session
-	Messages []Message
+	Session    memoir.Session
+	Messages   []Message
+	Statements []memoir.Statement // to be told until a consolidation takes them
 }
 
 // Epoch returns a number that changes when what was read before must not be stored any more.
@@ -111,7 +113,8 @@ func (s *Store) TakeIn(ctx context.Context, epoch int64, all []Taken) error {
 				known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, one.Session.Key())
 			}
 			if err == nil && known {
-				err = putMessages(t, one.Session.Key(), Fingerprint(one.Session.Files), one.Messages)
+				err = errors.Join(putMessages(t, one.Session.Key(), Fingerprint(one.Session.Files), one.Messages),
+					putSaid(t, one.Session.Key(), one.Statements))
 			}
 		}
 		return err

@@ -168,7 +168,7 @@ func TestTextsOfAnEpochThatIsOverAreNotStored(t *testing.T) {
 		must(t, err)
 		must(t, end(s))
 		texts := []Message{{Item: 1, Text: "said"}, {Item: 2, Kind: MessageCommand, Text: "make"}}
-		must(t, s.TakeIn(t.Context(), epoch, []Taken{{all[0], texts}}))
+		must(t, s.TakeIn(t.Context(), epoch, []Taken{{Session: all[0], Messages: texts}}))
 		left, err := s.CountUntaken(t.Context(), 0)
 		must(t, err)
 		if stored := len(said(t, s)) == 1; stored != (name == "nothing") || stored == (left == 1) {

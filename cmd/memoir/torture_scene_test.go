@@ -262,6 +262,7 @@ var takenBack = map[int]string{
 	2: "DROP TABLE review",
 	3: "DROP INDEX session_untaken; ALTER TABLE session DROP COLUMN taken; ALTER TABLE searchable DROP COLUMN tools; " +
 		"DELETE FROM counter WHERE name = 'texts'",
+	4: "DROP TABLE said",
 }
 
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {

@@ -7,8 +7,11 @@ import (
 	"memoir"
 )
 
-// maxErrorLine bounds a line of ResultText, in bytes.
-const maxErrorLine = 200
+// Bounds of ResultText, in bytes.
+const (
+	maxErrorLine    = 200
+	maxPassedResult = 4 << 10 // of the result of a call that did not fail, its beginning and end
+)
 
 // reportWords are in lines in which programs report an error, and seldom in others.
 var reportWords = []string{"rror:", "rror[", "ERROR", "fatal", "panic:", "FAIL", "ailed", "xception", "raceback",
@@ -24,7 +27,11 @@ func ResultText(it memoir.Item, most int) string {
 	if it.Kind != memoir.ItemTool || !it.Shell() && !it.Failed {
 		return ""
 	}
-	output := strings.TrimSpace(memoir.Visible(it.Output))
+	output := it.Output
+	if !it.Failed {
+		output = cutMiddle(output, maxPassedResult)
+	}
+	output = strings.TrimSpace(memoir.Visible(output))
 	var lines []string
 	take := func(line string) bool {
 		line = memoir.CutBytes(strings.TrimSpace(line), maxErrorLine, "…")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Sess
 func (s *scan) readAll(ctx context.Context, sessions []memoir.Session) (taken []store.Taken) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	room := newRoom(s.opts.Settings.Memories, s.opts.Settings.Memories.Concurrency)
+	room := newRoom(s.opts.Settings.Memories, runtime.GOMAXPROCS(0)) // nothing but the processor is waited for
 	for _, session := range sessions {
 		all.Go(func() {
 			one, err := apart(ctx, s.run, func() (store.Taken, error) {

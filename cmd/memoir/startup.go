@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -227,6 +228,7 @@ func (p *program) hear(c *cli.Context, dir string) error {
 		dir, err = os.Getwd()
 	}
 	if err == nil {
+		defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting what one session leaves takes time
 		err = pipeline.CatchUp(c.Context, opts, hearWithin, dir, false, func(ctx context.Context) (*store.Store, error) {
 			if st, err := p.openToInject(c); st == nil {
 				return nil, cmp.Or(err, context.DeadlineExceeded) // the next run creates, updates or restores it

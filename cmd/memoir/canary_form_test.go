@@ -99,7 +99,11 @@ func (n *net) home(t *testing.T, home string) {
 
 // packedIn returns the texts that a database has packed, "" if it has none.
 func packedIn(path string) (texts string) {
-	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro")
+	mode := "?mode=ro"
+	if _, err := os.Stat(path + "-wal"); err != nil { // a reader would leave one
+		mode += "&immutable=1"
+	}
+	db, err := sql.Open("sqlite3", "file:"+path+mode)
 	if err != nil {
 		return ""
 	}

@@ -15,7 +15,6 @@ import (
 	"memoir/config"
 	"memoir/consolidate"
 	"memoir/entry"
-	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/prompts"
@@ -373,19 +372,6 @@ func (p *program) notesOf(c *cli.Context, home, project string) (notes entry.Not
 	}
 	defer st.Close()
 	return entry.Injected(c.Context, st, project)
-}
-
-var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
-
-// withoutRules removes from a summary the lines that the text before it has, and headings without lines.
-func withoutRules(summary, before string) string {
-	noted := map[string]bool{}
-	for line := range strings.Lines(before) {
-		noted[memoir.RuleKey(memoir.BlockKey(noteNumber.ReplaceAllString(line, "")))] = true
-	}
-	return memory.Without(summary, func(_ int, line string) bool {
-		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(memoir.BlockKey(line))]
-	})
 }
 
 // memoryOf finds the project of a place: by its remote, which needs no database, else by the registry.

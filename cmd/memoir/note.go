@@ -12,6 +12,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
+	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
@@ -288,4 +289,17 @@ func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
 		return false, err
 	}
 	return true, p.result(c, nil, operation.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
+}
+
+var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
+
+// withoutRules removes from a summary the lines that the text before it has, and headings without lines.
+func withoutRules(summary, before string) string {
+	noted := map[string]bool{}
+	for line := range strings.Lines(before) {
+		noted[memoir.RuleKey(memoir.BlockKey(noteNumber.ReplaceAllString(line, "")))] = true
+	}
+	return memory.Without(summary, func(_ int, line string) bool {
+		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(memoir.BlockKey(line))]
+	})
 }

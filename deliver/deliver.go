@@ -6,11 +6,11 @@
 package deliver
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -44,37 +44,55 @@ type Known struct {
 	Session string // its key
 }
 
+// maxSame bounds the failures, the newest first, that are compared with one.
+const maxSame = 10
+
 // AfterFailure says what passed after the same failure of earlier sessions. The text is empty if nothing did, if the
 // sessions do not agree, or if first, which is called for the statement, returns false.
 func (r Reader) AfterFailure(line, output string, first func(Known) bool) (string, error) {
-	all, err := r.statements(`"fix":`)
-	if err != nil || len(all) == 0 {
+	content, err := r.content()
+	if err != nil || len(content) == 0 {
 		return "", err
 	}
 	failed := extract.ReadFailed(line, output)
+	var all []Known
+	for _, signature := range memory.TextsOf(content, "signature") {
+		if err == nil && failed.Printed(signature) {
+			var some []Known
+			some, err = r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
+			all = append(all, some...)
+		}
+	}
 	all = slices.DeleteFunc(all, func(k Known) bool {
 		return k.Kind != memoir.StatementFailure || !failed.Same(k.Statement)
 	})
+	slices.SortStableFunc(all, newestFirst)
+	all = all[:min(len(all), maxSame)]
 	for _, k := range all {
 		if !extract.Agree(all[0].Statement, k.Statement) {
 			return "", nil
 		}
 	}
-	all, err = r.holding(all)
-	if err != nil || len(all) == 0 {
-		return "", err
+	for _, k := range all {
+		if holds, fault := r.holding([]Known{k}); fault != nil || len(holds) > 0 {
+			text := failure(k)
+			if fault != nil || text == "" || !first(k) {
+				text = ""
+			}
+			return text, cmp.Or(err, fault)
+		}
 	}
-	text := failure(all[0])
-	if text == "" || !first(all[0]) {
-		return "", nil
-	}
-	return text, nil
+	return "", err
 }
 
 // OnEdit says what earlier sessions decided, refuted or saw fail that names a file, the newest first, for which first
 // returns true. The path is relative to the top of the working tree.
 func (r Reader) OnEdit(path string, first func(Known) bool) (string, error) {
-	all, err := r.statements(memory.InStatements(path))
+	content, err := r.content()
+	if err != nil {
+		return "", err
+	}
+	all, err := r.statements(content, memory.InStatements(path))
 	if err != nil {
 		return "", err
 	}
@@ -125,35 +143,36 @@ func names(text, path string) bool {
 	}
 }
 
-// statements returns the statements of sessions whose lines in the file have a text, the newest session's first, each
-// once, without those that this session taught as well as others.
-func (r Reader) statements(text string) (out []Known, err error) {
-	content, err := r.Root.Open(memory.StatementsFile)
-	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		return nil, nil
-	}
+// statements returns the statements that have a text, the newest first, each once. It leaves out those of entries, of
+// this session, and those that the project's own files say or that wait for a person.
+func (r Reader) statements(content []byte, text string) (out []Known, err error) {
+	sessions, err := memory.StatementsWith(content, text)
 	known := map[string]bool{}
-	for line := range bytes.Lines(content) {
-		if !bytes.Contains(line, []byte(text)) {
+	for _, session := range sessions {
+		if _, id := memoir.SplitKey(session.SessionKey); id == r.Session && id != "" || memoir.IsEntry(session.SessionKey) {
 			continue
 		}
-		session, fault := memory.DecodeStatements(line)
-		if err = cmp.Or(err, fault); len(session) == 0 || memoir.IsEntry(session[0].SessionKey) {
-			continue
-		}
-		if _, id := memoir.SplitKey(session[0].SessionKey); id == r.Session && r.Session != "" {
-			continue
-		}
-		for _, st := range session[0].Statements {
-			st.At = cmp.Or(st.At, session[0].EndedAt.Format("2006-01-02"))
+		for _, st := range session.Statements {
+			st.At = cmp.Or(st.At, session.EndedAt.UTC().Format(time.DateOnly))
 			if !known[st.ID] && st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
 				known[st.ID] = true
-				out = append(out, Known{st, session[0].SessionKey})
+				out = append(out, Known{st, session.SessionKey})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Known) int { return cmp.Compare(b.At, a.At) })
+	slices.SortStableFunc(out, newestFirst)
 	return out, err
+}
+
+func newestFirst(a, b Known) int { return cmp.Compare(b.At, a.At) }
+
+// content returns the file of statements; empty if there is none.
+func (r Reader) content() ([]byte, error) {
+	content, err := r.Root.Open(memory.StatementsFile)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		err = nil
+	}
+	return content, err
 }
 
 // holding returns the statements that hold: no person removed their lines, nobody has to confirm them, and the working

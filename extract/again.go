@@ -45,10 +45,15 @@ func trimMessage(message string) string { return straight.Replace(strings.TrimRi
 // minSignature is the least number of words of a signature. One with fewer words, such as "FAIL", has many causes.
 const minSignature = 3
 
+// Printed reports whether the output has a signature with few causes.
+func (f Failed) Printed(signature string) bool {
+	return len(strings.Fields(signature)) >= minSignature && f.signatures[signature]
+}
+
 // Same reports whether a statement describes a failure of the same program and subcommand with the same signature, and
 // what passed after it.
 func (f Failed) Same(st memoir.Statement) bool {
-	if st.Fix == "" || len(strings.Fields(st.Signature)) < minSignature || !f.signatures[st.Signature] {
+	if st.Fix == "" || !f.Printed(st.Signature) {
 		return false
 	}
 	before := runsOf(st.Command)

@@ -51,7 +51,8 @@ var Agents = []Agent{
 				settings, servers = filepath.Join(s.dir, "settings.local.json"), filepath.Join(s.Project, ".mcp.json")
 			}
 			direct := func(words []string) object { return object{"command": words[0], "args": words[1:]} }
-			return []file{{path: settings, entries: s.hooks(direct, 1, "startup|resume|clear|compact|fork", "", "Stop")},
+			return []file{{path: settings, entries: s.hooks(direct, 1, "startup|resume|clear|compact|fork", "", "Stop",
+				toolHook{"PostToolUseFailure", "Bash"}, toolHook{"PostToolUse", "Edit|MultiEdit|Write|NotebookEdit"})},
 				{path: servers, entries: s.server("mcpServers", object{"type": "stdio"})}}
 		},
 	},
@@ -62,7 +63,8 @@ var Agents = []Agent{
 		files: func(s site) []file {
 			line := func(words []string) object { return object{"command": commandLine(words)} }
 			return []file{
-				{path: filepath.Join(s.dir, "hooks.json"), entries: s.hooks(line, 1, "startup|resume|clear|compact", "", "Stop")},
+				{path: filepath.Join(s.dir, "hooks.json"), entries: s.hooks(line, 1, "startup|resume|clear|compact", "", "Stop",
+					toolHook{"PostToolUse", "Bash|apply_patch"})},
 				{path: filepath.Join(s.dir, "config.toml"), entries: s.server("mcp_servers", object{})}}
 		},
 	},
@@ -111,12 +113,17 @@ var Agents = []Agent{
 			return filepath.Join(cmp.Or(e.expand(e.Getenv("GEMINI_CLI_HOME")), e.UserHome), ".gemini")
 		},
 		projectDir: ".gemini",
-		files:      func(s site) []file { return s.settings(1000, "AfterAgent") },
+		files: func(s site) []file {
+			return s.settings(1000, "AfterAgent", toolHook{"AfterTool", "run_shell_command|write_file|replace"})
+		},
 	},
 	{
 		Name: "qwen", Channel: "SessionStart hook", command: "qwen",
 		dir: below("QWEN_HOME", ".qwen"), projectDir: ".qwen",
-		files: func(s site) []file { return s.settings(1, "Stop") },
+		files: func(s site) []file {
+			return s.settings(1, "Stop", toolHook{"PostToolUse", "run_shell_command|write_file|edit|replace"},
+				toolHook{"PostToolUseFailure", "run_shell_command"})
+		},
 	},
 	{
 		Name: "copilot", Channel: "sessionStart hook", command: "copilot",
@@ -126,7 +133,8 @@ var Agents = []Agent{
 				line := commandLine(words)
 				return []object{{"type": "command", "bash": line, "powershell": "& " + line, "timeoutSec": seconds}}
 			}
-			all := object{"sessionStart": hook(s.start(), startSeconds), "sessionEnd": hook(s.end(), endSeconds)}
+			all := object{"sessionStart": hook(s.start(), startSeconds), "sessionEnd": hook(s.end(), endSeconds),
+				"postToolUse": hook(s.action(), startSeconds), "postToolUseFailure": hook(s.action(), startSeconds)}
 			if s.Turns {
 				all["agentStop"] = hook(s.turn(), endSeconds)
 			}
@@ -217,8 +225,12 @@ func (a Agent) skills(e Env) string {
 	return filepath.Join(e.UserHome, ".agents", "skills")
 }
 
-// start, end and turn return the command lines of memoir's hooks, mcp that of its server.
+// start, action, end and turn return the command lines of memoir's hooks, mcp that of its server.
 func (s site) start() []string { return s.call("inject", "--agent", s.agent, "--run") }
+
+func (s site) action() []string { return s.call("inject", "--agent", s.agent, actionFlag) }
+
+const actionFlag = "--action"
 
 func (s site) end() []string { return s.call("run", "--startup", "--ended", s.agent) }
 
@@ -242,7 +254,9 @@ func (s site) server(section string, members object, more ...string) []Entry {
 
 // hooks returns the entries in the form that Claude Code, Codex, Gemini CLI and Qwen Code use. second is one second in
 // the agent's unit of timeouts.
-func (s site) hooks(handler func(words []string) object, second int, start, end, turn string) []Entry {
+func (s site) hooks(handler func(words []string) object, second int, start, end, turn string,
+	tools ...toolHook,
+) []Entry {
 	hook := func(event, matcher string, words []string, seconds int) Entry {
 		inner := handler(words)
 		inner["type"], inner["timeout"] = "command", seconds*second
@@ -255,17 +269,23 @@ func (s site) hooks(handler func(words []string) object, second int, start, end,
 		return e
 	}
 	out := []Entry{hook("SessionStart", start, s.start(), startSeconds), hook("SessionEnd", end, s.end(), endSeconds)}
+	for _, t := range tools {
+		out = append(out, hook(t.event, t.tools, s.action(), startSeconds))
+	}
 	if s.Turns {
 		out = append(out, hook(turn, end, s.turn(), endSeconds))
 	}
 	return out
 }
 
+// A toolHook is an event after a call of some tools: those that run commands and those that edit files.
+type toolHook struct{ event, tools string }
+
 // settings returns the file of Gemini CLI or Qwen Code with hooks and servers.
-func (s site) settings(second int, turn string) []file {
+func (s site) settings(second int, turn string, tools ...toolHook) []file {
 	named := func(words []string) object { return object{"name": "memoir", "command": commandLine(words)} }
 	return []file{{path: filepath.Join(s.dir, "settings.json"),
-		entries: append(s.hooks(named, second, "*", "*", turn), s.server("mcpServers", object{})...)}}
+		entries: append(s.hooks(named, second, "*", "*", turn, tools...), s.server("mcpServers", object{})...)}}
 }
 
 // extension returns a file that belongs to memoir, with the program's path and flags filled in.

@@ -50,8 +50,9 @@ func (c Call) Item() memoir.Item {
 	if text := gjson.ParseBytes(input); text.Type == gjson.String {
 		input = []byte(text.Str)
 	}
+	output := strings.Join(slices.Concat(textsIn(c.Response), textsIn(c.Result), textsIn(c.Error)), "\n")
 	return memoir.Item{Kind: memoir.ItemTool, Tool: cmp.Or(c.Tool, c.ToolCamel), Input: string(input),
-		Output: strings.Join(slices.Concat(textsIn(c.Response), textsIn(c.Result), textsIn(c.Error)), "\n")}
+		Output: strings.ReplaceAll(output, "\nOutput: ", "\nOutput:\n")} // Gemini CLI and Qwen Code write it in one line
 }
 
 // textsIn returns the texts in JSON, in order.

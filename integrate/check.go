@@ -52,6 +52,9 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		}
 		scopes, programs = append(scopes, f.Project), append(programs, f.Program)
 		findings = append(findings, f.check(mend)...)
+		if missing := f.lacksHooks(e, a); len(missing) > 0 {
+			add(true, mend, "%s lacks what an earlier version did not install: %s", f.Path, strings.Join(missing, ", "))
+		}
 	}
 	slices.Sort(programs)
 	for _, program := range slices.Compact(programs) {
@@ -66,8 +69,12 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 	}
 	dir := a.dir(e)
 	findings = append(findings, a.settingsAgainst(dir)...)
-	if a.Name == "codex" && !trusted(dir) {
-		add(true, "call /hooks in Codex", "Codex does not trust the start hook and skips it silently")
+	for _, hook := range []struct{ event, state, name string }{
+		{"SessionStart", "session_start", "start hook"}, {"PostToolUse", "post_tool_use", "hook of tool calls"},
+	} {
+		if a.Name == "codex" && !trusted(dir, hook.event, hook.state) {
+			add(true, "call /hooks in Codex", "Codex does not trust the %s and skips it silently", hook.name)
+		}
 	}
 	for _, name := range contextFiles {
 		content, _ := read(filepath.Join(dir, name))
@@ -76,6 +83,30 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		}
 	}
 	return findings
+}
+
+// lacksHooks returns the hooks that install adds to a file now and an earlier version did not add.
+func (f FileRecord) lacksHooks(e Env, a Agent) (what []string) {
+	s := site{Options: Options{Program: f.Program, Project: f.Project}, Env: e, agent: a.Name, dir: a.dir(e)}
+	if f.Project != "" {
+		s.dir = filepath.Join(f.Project, a.projectDir)
+	}
+	hooks := slices.ContainsFunc(f.Entries, func(e Entry) bool { return e.List })
+	for _, wanted := range a.files(s) {
+		current, _ := readIn(f.Project, f.Path)
+		if wanted.path == f.Path && wanted.content != "" && hashOf(current) == f.After &&
+			bytes.Contains([]byte(wanted.content), []byte(actionFlag)) && !bytes.Contains(current, []byte(actionFlag)) {
+			what = append(what, "hooks of tool calls")
+		}
+		for _, one := range wanted.entries {
+			if wanted.path == f.Path && hooks && one.List && !slices.ContainsFunc(f.Entries, func(e Entry) bool {
+				return strings.Join(e.At, ".") == strings.Join(one.At, ".")
+			}) {
+				what = append(what, one.What)
+			}
+		}
+	}
+	return what
 }
 
 func (f FileRecord) check(mend string) []Finding {
@@ -131,17 +162,17 @@ func setting(path string, at ...string) (value any, set bool) {
 	return value, found == len(at)
 }
 
-// trusted reports whether Codex's state says that a person trusts memoir's start hook. A key of that state
+// trusted reports whether Codex's state says that a person trusts memoir's hook of an event. A key of that state
 // contains the hook's position in the file. The hash is not checked: Codex does that.
-func trusted(dir string) bool {
+func trusted(dir, event, state string) bool {
 	path := filepath.Join(dir, "hooks.json")
-	value, _ := setting(path, "hooks", "SessionStart")
+	value, _ := setting(path, "hooks", event)
 	groups, _ := value.([]any)
 	i := slices.IndexFunc(groups, isOurs)
 	if i < 0 {
 		return true // a missing hook is another finding
 	}
-	value, _ = setting(filepath.Join(dir, "config.toml"), "hooks", "state", fmt.Sprintf("%s:session_start:%d:0", path, i))
-	state, _ := value.(object)
-	return state["trusted_hash"] != nil && state["enabled"] != false
+	value, _ = setting(filepath.Join(dir, "config.toml"), "hooks", "state", fmt.Sprintf("%s:%s:%d:0", path, state, i))
+	known, _ := value.(object)
+	return known["trusted_hash"] != nil && known["enabled"] != false
 }

@@ -153,3 +153,28 @@ Binary files a/data.bin and b/data.bin differ
 		t.Error(diff)
 	}
 }
+
+func TestStatementsAreFoundWithoutDecodingAll(t *testing.T) {
+	t.Parallel()
+	odd := `say "a\b" (@c!) <d>` + "\n"
+	content := memory.EncodeStatements([]memoir.Extraction{
+		{SessionKey: "codex:a", Statements: []memoir.Statement{{Text: "one", Signature: odd}, {Text: "two"}}},
+		{SessionKey: "codex:b", Statements: []memoir.Statement{{Text: "three", Signature: odd}, {Text: "four", Signature: "x y z"}}},
+	}, strings.Clone)
+	if diff := cmp.Diff([]string{odd, "x y z"}, memory.TextsOf(content, "signature")); diff != "" {
+		t.Error(diff)
+	}
+	found, err := memory.StatementsWith(content, memory.InStatements(odd))
+	var got []string
+	for _, e := range found {
+		for _, s := range e.Statements {
+			got = append(got, e.SessionKey+" "+s.Text)
+		}
+	}
+	if diff := cmp.Diff([]string{"codex:a one", "codex:b three"}, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	if got := memory.TextsOf([]byte(`{"signature":"cut`), "signature"); len(got) != 1 {
+		t.Errorf("of a file that was cut: %q", got)
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"memoir"
 )
 
@@ -186,6 +188,52 @@ func EncodeStatements(extractions []memoir.Extraction, change func(string) strin
 // inert escapes the characters with which Markdown loads something. JSON has them in strings alone; the encoder escapes
 // angle brackets itself.
 var inert = strings.NewReplacer("@", `\u0040`, "!", `\u0021`, "(", `\u0028`)
+
+// StatementsWith is DecodeStatements of the statements alone that have a text in their JSON, such as "fix": or the
+// result of InStatements. It does not decode others.
+func StatementsWith(content []byte, text string) (out []memoir.Extraction, err error) {
+	for line := range bytes.Lines(content) {
+		if !bytes.Contains(line, []byte(text)) {
+			continue
+		}
+		e := memoir.Extraction{SessionKey: gjson.GetBytes(line, "session").Str, EndedAt: gjson.GetBytes(line, "ended").Time()}
+		gjson.GetBytes(line, "statements").ForEach(func(_, one gjson.Result) bool {
+			var st memoir.Statement
+			if !strings.Contains(one.Raw, text) {
+				return true
+			}
+			if err = json.Unmarshal([]byte(one.Raw), &st); err == nil {
+				e.Statements = append(e.Statements, st)
+			}
+			return err == nil
+		})
+		out = append(out, e)
+	}
+	return out, err
+}
+
+// TextsOf returns the texts of a member in StatementsFile, such as signature, each once. It decodes nothing else.
+func TextsOf(content []byte, member string) (out []string) {
+	known := map[string]bool{}
+	for begin := []byte(`"` + member + `":"`); ; {
+		_, rest, found := bytes.Cut(content, begin)
+		if !found {
+			return out
+		}
+		end := 0
+		for end < len(rest) && rest[end] != '"' {
+			if rest[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		content = rest[min(end, len(rest)):]
+		if text := string(rest[:min(end, len(rest))]); !known[text] {
+			known[text] = true
+			out = append(out, gjson.Parse(`"`+text+`"`).Str)
+		}
+	}
+}
 
 // InStatements returns a text as StatementsFile has it in a string.
 func InStatements(text string) string {

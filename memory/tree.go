@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -84,10 +85,11 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
+	buffer := bytes.NewBuffer(make([]byte, 0, min(info.Size(), maxFile)+bytes.MinRead))
+	if _, err := buffer.ReadFrom(io.LimitReader(f, maxFile+1)); err != nil {
 		return nil, err
 	}
+	content := buffer.Bytes()
 	if len(content) > maxFile {
 		return nil, memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
 			"%s is larger than %d bytes, the limit for a file", name, maxFile)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -293,7 +294,7 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
 		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
 	reader := deliver.Reader{Root: memory.At(home, found.project), Top: found.tree, Session: in.session(),
-		Removed: func() ([]string, error) { return p.removedLines(c, found.project) }}
+		Removed: sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) })}
 	return choose(reader, func(k deliver.Known) bool {
 		receipt.Statement = k.ID
 		return deliver.First(home, receipt, in.AgentID)

@@ -46,6 +46,17 @@ export const Memoir = async ({ directory }) => {
       if (!context || output.system.some((part) => part.includes(context))) return;
       output.system[0] = output.system[0] ? output.system[0] + "\n\n" + context : context;
     },
+    // After a command that failed, and after an edit: what earlier sessions know of it, below the result.
+    "tool.execute.after": async (input, output) => {
+      const shell = input.tool === "bash", failed = shell && output.metadata?.exit !== 0;
+      if (shell ? !failed : !/^(?:edit|multiedit|write|patch|apply_patch)$/.test(input.tool)) return;
+      const text = failed ? String(output.output ?? "") : "";
+      const [told] = await call(["inject", "--agent", agent, "--action", "--input=" + JSON.stringify({
+        hook_event_name: failed ? "PostToolUseFailure" : "PostToolUse", session_id: input.sessionID, cwd: directory,
+        tool_name: input.tool, tool_input: input.args,
+        tool_response: text.slice(0, 6144) + "\n" + text.slice(-6144) })]);
+      if (told) output.output += "\n" + told;
+    },
     config: async (config) => {
       config.command = { ...config.command, memory: {
         description: "The memory of this project: view, clear, reset, enqueue, rebuild", template: "$ARGUMENTS" } };

@@ -35,6 +35,17 @@ export default function (pi: any) {
     context = "";
     return { message: { customType: "memoir", content, display: false } };
   });
+  // After a command that failed, and after an edit: what earlier sessions know of it, below the result.
+  pi.on("tool_result", async (event: any, ctx: any) => {
+    const name = String(event?.toolName ?? ""), failed = event?.isError === true;
+    if (name === "bash" ? !failed : failed || !/^(?:edit|write|multiedit|apply_patch|ast_edit)$/.test(name)) return;
+    const texts = (event.content ?? []).filter((part: any) => part?.type === "text");
+    const [told] = await call(ctx, ["inject", "--agent", agent, "--action", "--input=" + JSON.stringify({
+      hook_event_name: failed ? "PostToolUseFailure" : "PostToolUse", cwd: ctx?.cwd, tool_name: name,
+      session_id: ctx?.sessionManager?.getSessionId?.(), tool_input: event.input,
+      tool_response: failed ? texts.map((part: any) => part.text.slice(0, 6144) + "\n" + part.text.slice(-6144)) : [] })]);
+    if (told) return { content: [...event.content, { type: "text", text: told }] };
+  });
   const report = (what: string, event: string) => (_: any, ctx: any) => {
     const args = ["run", "--startup", what, agent, input(ctx, event), ...flags];
     const child = spawn(program, args, { cwd: ctx?.cwd, detached: true, stdio: "ignore" });

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir/model/modeltest"
+	"memoir/testdata/mockmodel"
+)
+
+// What is said in the sessions in which commands fail and files are edited, and what reaches the model then.
+const (
+	failPrompt  = "Please light the lamp of the quay."
+	passPrompt  = "Is the lamp of the quay lit?"
+	quietPrompt = "Please light the lamp of the mole."
+	afterFail   = "then `./lamp.sh --quick` passed."
+	afterEdit   = "Of `wick.sh`, earlier sessions:"
+)
+
+// acting connects an agent with memoir and looks at what reaches the model after a failure and an edit.
+func acting(_ agent, work string) kind {
+	wick := &mockmodel.File{Path: filepath.Join(work, "wick.sh"), Content: "#!/bin/sh\n"}
+	steps := []mockmodel.Step{{Text: "I light it.", Shell: "./lamp.sh --fast"}, {Text: "Again.", Shell: "./lamp.sh --fast"},
+		{Text: "Slower.", Shell: "./lamp.sh --quick"}, {Text: "A wick.", Write: wick}, {Text: "It is lit."}}
+	return kind{mockmodel.Script{{Prompt: failPrompt, Steps: steps}, {Prompt: quietPrompt, Steps: steps},
+		{Prompt: passPrompt, Steps: []mockmodel.Step{{Text: "I look.", Shell: "./lamp.sh --quick"}, {Text: "It is."}}},
+	}, func(ctx context.Context, v *visit) {
+		v.version, v.channel = v.version+", tools", "hooks of tool calls"
+		const lamp = "#!/bin/sh\n[ \"$1\" = --quick ] && exit\necho \"lamp: unknown option $1\" >&2\nexit 2\n"
+		err := writeFile(filepath.Join(v.work, "lamp.sh"), lamp)
+		if err == nil {
+			err = os.Chmod(filepath.Join(v.work, "lamp.sh"), 0o700)
+		}
+		if err == nil {
+			err = teachFailures(ctx, v.place)
+		}
+		if err != nil {
+			v.differ("%v", err)
+			return
+		}
+		v.memoir(ctx, "install", string(v.source), "--yes")
+		call := func(prompt string) [][]byte {
+			arguments := slices.Insert(slices.Clone(v.prompt(prompt)), 1, extras[v.source].trust...)
+			return holdingPrompt(v.call(ctx, "", arguments...), prompt)
+		}
+		v.told("a session", call(failPrompt), 1, 1)
+		v.told("a command that passed", call(passPrompt), 0, 0)
+		os.Remove(wick.Path)
+		v.env = append(v.env, "MEMOIR_DELIVER_AFTER_FAILURE=false", "MEMOIR_DELIVER_ON_EDIT=false")
+		v.told("switched off", call(quietPrompt), 0, 0)
+	}}
+}
+
+// holdingPrompt returns the bodies of the requests that have a prompt.
+func holdingPrompt(calls []modeltest.Call, prompt string) (bodies [][]byte) {
+	for _, call := range calls {
+		if bytes.Contains(call.Body, []byte(prompt)) {
+			bodies = append(bodies, call.Body)
+		}
+	}
+	return bodies
+}
+
+// told compares how often texts are in requests: none in the first one, the text after the failure in the second one, and
+// none twice.
+func (r *row) told(when string, bodies [][]byte, failures, edits int) {
+	r.requests += len(bodies)
+	if len(bodies) < 2 {
+		r.differ("%s: %d requests have the prompt", when, len(bodies))
+		return
+	}
+	most := func(text string, in ...[]byte) (n int) {
+		for _, body := range in {
+			n = max(n, bytes.Count(body, []byte(text)))
+		}
+		return n
+	}
+	for _, c := range []struct {
+		what  string
+		n     int
+		wants int
+	}{
+		{"after the failure", most(afterFail, bodies...), failures}, {"after the edit", most(afterEdit, bodies...), edits},
+		{"after the failure, in the first request", most(afterFail, bodies[0]), 0},
+		{"after the failure, in the second request", most(afterFail, bodies[1]), failures},
+	} {
+		if c.n != c.wants {
+			r.differ("%s: the text %s is there %d times, not %d", when, c.what, c.n, c.wants)
+		}
+	}
+}
+
+// teachFailures makes a memory of a session in pi's format, in which two scripts fail with an option.
+func teachFailures(ctx context.Context, p place) error {
+	at := time.Now().Add(-48 * time.Hour).UTC()
+	var b strings.Builder
+	n := 0
+	line := func(v object) {
+		if v["type"] = "session"; n > 0 {
+			v["type"], v["id"], v["parentId"] = "message", fmt.Sprint("m", n), fmt.Sprint("m", n-1)
+		}
+		v["timestamp"] = at
+		text, _ := json.Marshal(v)
+		b.Write(append(text, '\n'))
+		n++
+	}
+	say := func(role string, content object, more object) {
+		message := object{"role": role, "content": []object{content}, "timestamp": at.UnixMilli()}
+		for key, value := range more {
+			message[key] = value
+		}
+		line(object{"message": message})
+	}
+	line(object{"version": 3, "id": "0b5c1f6a-0000-4000-8000-000000000002", "cwd": p.work})
+	say("user", object{"type": "text", "text": "Light the lamp."}, nil)
+	for i, run := range []struct{ command, output string }{
+		{"./lamp.sh --fast", "lamp: unknown option --fast\n\nCommand exited with code 2"}, {"./lamp.sh --quick", "lit"},
+		{"./wick.sh --fast", "wick: unknown option --fast\n\nCommand exited with code 2"}, {"./wick.sh --quick", "trimmed"},
+	} {
+		id := fmt.Sprint("call", i)
+		say("assistant", object{"type": "toolCall", "id": id, "name": "bash", "arguments": object{"command": run.command}}, nil)
+		say("toolResult", object{"type": "text", "text": run.output},
+			object{"toolCallId": id, "toolName": "bash", "isError": strings.Contains(run.output, "exited")})
+	}
+	say("assistant", object{"type": "text", "text": "It is lit."}, nil)
+	sessions := filepath.Join(p.dir, "taught")
+	if err := writeFile(filepath.Join(sessions, "session.jsonl"), b.String()); err != nil {
+		return err
+	}
+	_, err := p.run(ctx, "", filepath.Join(p.dir, "bin", "memoir"), "run", "-q", "--sessions", sessions)
+	return err
+}

@@ -25,15 +25,15 @@ func NewBuiltin() Consolidator { return builtin{} }
 // Name returns BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
-// Consolidate makes the files from the extractions and hand edits; the usage is zero. The error has the code
-// memoir.CodeInvalid if there are no extractions, else it is that of the context.
-func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
+// Consolidate makes the files from the extractions and hand edits. The error has the code memoir.CodeInvalid if
+// there are no extractions, else it is that of the context.
+func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, error) {
 	sessions := arrange(without(in.Extractions, in.Withdrawn))
 	if len(sessions) == 0 {
-		return memoir.Consolidation{}, memoir.Usage{}, errNothing()
+		return memoir.Consolidation{}, errNothing()
 	}
 	if err := ctx.Err(); err != nil {
-		return memoir.Consolidation{}, memoir.Usage{}, err
+		return memoir.Consolidation{}, err
 	}
 	name, edits := projectName(in.Project), LiveHandEdits(in.HandEdits, in)
 	bytes, summary := in.budgets(memoryBudget)
@@ -43,7 +43,7 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	edited := withHandEdits(out, edits, false)
 	out.MemorySummary = summarise(name, readPage(edited.MemoryMD), edited.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
-	return withHandEdits(out, edits, false), memoir.Usage{}, nil
+	return withHandEdits(out, edits, false), nil
 }
 
 func errNothing() error {
@@ -124,6 +124,9 @@ func recent(sessions []*session, known []*claim) []*claim {
 			if why := oneLine(st.Detail); why != "" && !strings.Contains(st.Text, why) {
 				st.Text += " — " + why
 			}
+			if extract.OnlyTitle(st.Text) { // which git tells
+				continue
+			}
 			c := &claim{}
 			c.add(s, st)
 			if out = append(out, c); len(out) == maxRecent {
@@ -150,7 +153,8 @@ type command struct {
 // commands returns the commands that passed: one example for each head, at most maxOfPurpose for each purpose,
 // general and frequent ones first. A line cites the sessions that ran exactly this command. If a head was only
 // run on parts of the project, its example says "also with other arguments"; it is left out if only one session
-// ran it and the purpose has a general command. A head is left out if the project's own files say its example.
+// ran it and the purpose has a general command. A head is left out if the project's own files say its example. A check
+// of the whole project is told if at least two sessions ran it.
 func commands(sessions []*session) []*claim {
 	seen := map[string]*command{}
 	heads := map[string][]*command{}
@@ -213,6 +217,11 @@ func bestOf(examples []*command, general map[string]bool) []*claim {
 		one, most := len(c.sessions) == 1, maxOfPurpose
 		if c.Purpose == extract.ForCommit {
 			one, most = one && c.Times < 2, 1
+		}
+		// One look at the repository tells a check of all of it, or the line of what is run before a commit does.
+		told := one || len(out) > 0 && strings.Contains(out[0].text, memoir.CodeSpan(c.Command))
+		if told && c.specific == 0 && c.Dir == "" && extract.Checks(c.Purpose) {
+			continue
 		}
 		if one && (c.specific > 0 && general[c.Purpose] || c.Purpose == extract.ForCommit) || count[c.Purpose] == most {
 			continue

@@ -55,27 +55,29 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"and is no wish", "## User preferences", many(1, "Preferences: rule: “always use tabs”"), nil},
 		{"one example a program and subcommand, which cites the sessions that ran it", "## Build, test and other commands", []memoir.Extraction{
 			session(0, id(1), "Commands: test: `go test ./...` (3 times)", "Commands: test: `go test ./pkg/store`"),
-			session(1, id(2), "Commands: test: `go test ./cmd/app -race`", "Commands: lint: `make lint` in `web`"),
-		}, []string{"- test: `go test ./...` " + last(1) + "]", "- lint: `make lint` in `web` " + last(2) + "]"}},
+			session(1, id(2), "Commands: test: `go test ./cmd/app -race`", "Commands: lint: `make lint` in `web`", "Commands: test: `go test ./...`"),
+		}, []string{"- test: `go test ./...` " + last(2) + ", +1]", "- lint: `make lint` in `web` " + last(2) + "]"}},
 		{"what is before a command makes no other one of it", "## Build, test and other commands", []memoir.Extraction{
 			session(0, id(1), "Commands: test: `make test`", "Commands: test: `env -i A=1 make test`"),
-			session(1, id(2), "Commands: test: `sudo -E make test`", "Commands: test: `CI=1 time make test`"),
-		}, []string{"- test: `make test` " + last(1) + "]"}},
+			session(1, id(2), "Commands: test: `sudo -E make test`", "Commands: test: `make test`"),
+		}, []string{"- test: `make test` " + last(2) + ", +1]"}},
+		{"one look tells a check that one session ran", "## Build, test and other commands", many(1, "Commands: test: `make test`", "Commands: build: `make`"),
+			[]string{"- build: `make` " + last(1) + "]"}},
 		{"what ran on parts only stands for the others", "## Build, test and other commands", []memoir.Extraction{
 			session(0, id(1), "Commands: test: `bats test/a.bats`"), session(1, id(2), "Commands: test: `bats test/b.bats`"),
 		}, []string{"- test: `bats test/b.bats`, also with other arguments " + last(2) + ", +1]"}},
-		{"what one session ran on a part gives way", "## Build, test and other commands", many(1, "Commands: test: `bats test/a.bats`", "Commands: test: `make test`"),
-			[]string{"- test: `make test` " + last(1) + "]"}},
+		{"what one session ran on a part gives way", "## Build, test and other commands", append(many(2, "Commands: test: `make test`"), session(2, id(3), "Commands: test: `bats test/a.bats`")),
+			[]string{"- test: `make test` " + last(2) + ", +1]"}},
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},
 		{"other facts count at once", "## Environment", many(1, "Environment: Postgres 16 runs on port 5433"), []string{"- Postgres 16 runs on port 5433 " + last(1) + "]"}},
-		{"work is its title with its reason, not the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race", "Task: go on → committed: hotfix"),
-			[]string{"- commit: \"hotfix\" " + last(1) + "]", "- commit: \"fix: lock\" — writers race " + last(1) + "]"}},
+		{"work is its title with its reason, not the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race", "Task: go on → committed: a title alone"),
+			[]string{"- commit: \"fix: lock\" — writers race " + last(1) + "]"}},
 		{"work that is known is told once", "## Recent work", many(1, "Findings: \"fix: lock\" (pull request #7): writers race", "Outcome: pull request #7: \"fix: lock\" — takes a lock"), nil},
 		{"an outcome without a title", "## Recent work", many(1, "Outcome: done: fixed"), []string{"- done: fixed " + last(1) + "]"}},
-		{"five lines, newest first", "## Recent work", append(many(1, "Outcome: commit: z"), session(1, id(2), "Outcome: commit: a", "Outcome: commit: b", "Outcome: commit: c", "Outcome: commit: d"), session(2, id(3), "Outcome: commit: e")),
-			[]string{"- commit: \"e\" " + last(3) + "]", "- commit: \"d\" " + last(2) + "]", "- commit: \"c\" " + last(2) + "]", "- commit: \"b\" " + last(2) + "]", "- commit: \"z\" " + last(1) + "]"}},
+		{"five lines, newest first", "## Recent work", append(many(1, "Outcome: commit: z — why"), session(1, id(2), "Outcome: commit: a — why", "Outcome: commit: b — why", "Outcome: commit: c — why", "Outcome: commit: d — why"), session(2, id(3), "Outcome: commit: e — why")),
+			[]string{"- commit: \"e\" — why " + last(3) + "]", "- commit: \"d\" — why " + last(2) + "]", "- commit: \"c\" — why " + last(2) + "]", "- commit: \"b\" — why " + last(2) + "]", "- commit: \"z\" — why " + last(1) + "]"}},
 		{"what the newest session left open", "## Open ends", []memoir.Extraction{session(0, id(1), "Open: test it on Windows"), session(1, id(2), "Open: write the docs")},
 			[]string{"- write the docs " + last(2) + "]"}},
 		{"a request of which nothing came is left out", "## Recent work", many(1, "Task: fix the lock", "Preferences: “always sign”"), nil},
@@ -180,7 +182,7 @@ func TestLimitsBelowTheBudgetHold(t *testing.T) {
 func TestWithoutInputItFails(t *testing.T) {
 	t.Parallel()
 	for _, in := range []consolidate.Input{input(), input(memoir.Extraction{SessionKey: "codex:x"}), {Extractions: []memoir.Extraction{first}, Withdrawn: []string{first.SessionKey}}} {
-		if _, _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); memoir.CodeOf(err) != memoir.CodeInvalid {
+		if _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); memoir.CodeOf(err) != memoir.CodeInvalid {
 			t.Errorf("error %v, want %s", err, memoir.CodeInvalid)
 		}
 	}
@@ -229,7 +231,7 @@ func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
 			}
 			all = append(all, one)
 		}
-		made, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
+		made, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ type Consolidator interface {
 	Name() string
 	// Consolidate returns the files. Without extractions the error has the code memoir.CodeInvalid,
 	// so that a missing input never empties a memory.
-	Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error)
+	Consolidate(ctx context.Context, in Input) (memoir.Consolidation, error)
 }
 
 // Limits if the input has none.

@@ -17,11 +17,10 @@ import (
 // LLM calls a language model to consolidate. The prompt has the present memory and the new and changed sessions, oldest
 // first, as many as fit; the others are Open in the result. Without such sessions no call is made, unless Forced is
 // set. Withdrawn sessions are removed before the call; hand edits are applied to the answer. An answer that breaks a
-// rule is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage is also valid with an error.
+// rule is sent back once; then Consolidate fails with a *memoir.AnswerError.
 type LLM struct {
-	Model       model.Model // makes retries itself
-	InputTokens int         // of one prompt; 0: what the model's window leaves
-	MaxOutput   int         // configured cap on an answer, in tokens; 0: none
+	Model     model.Model // makes retries itself
+	MaxOutput int         // configured cap on an answer, in tokens; 0: none
 
 	// Report is called for each answer that is used; it may be nil. It must be safe for concurrent use.
 	Report func(Report)
@@ -29,9 +28,8 @@ type LLM struct {
 
 // Report counts the lines of MEMORY.md in an answer that was used.
 type Report struct {
-	Project string // its id
-	Kept    int    // lines that cite a session
-	Uncited int    // lines that cite none and were dropped
+	Kept    int // lines that cite a session
+	Uncited int // lines that cite none and were dropped
 	// Unsupported counts lines of all files that were dropped since no session that they cite has what they quote, the
 	// commands that they name or the wish that they attribute to a person.
 	Unsupported int
@@ -44,31 +42,29 @@ func (m LLM) Name() string { return m.Model.Name() }
 
 // Consolidate calls the model as LLM describes. The error has the code memoir.CodeInvalid if there are no
 // extractions; else it is a *memoir.AnswerError, the model's, or that of the context.
-func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
-	var usage memoir.Usage
+func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, error) {
 	if err := ctx.Err(); err != nil {
-		return memoir.Consolidation{}, usage, err
+		return memoir.Consolidation{}, err
 	}
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	sessions := arrange(in.Extractions)
 	if len(sessions) == 0 {
-		return memoir.Consolidation{}, usage, errNothing()
+		return memoir.Consolidation{}, errNothing()
 	}
 	r := newRenewal(in, sessions, nil)
 	if len(r.due) == 0 {
-		out, err := r.asIs()
-		return out, usage, err
+		return r.asIs()
 	}
 	q := newQuestion(m, r)
-	out, usage, err := q.settle(ctx)
+	out, err := q.settle(ctx)
 	if err != nil {
-		return memoir.Consolidation{}, usage, err
+		return memoir.Consolidation{}, err
 	}
 	out.Open = r.stillDue(q.sessions)
 	if m.Report != nil {
-		m.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited, Unsupported: r.unsupported})
+		m.Report(Report{Kept: r.kept, Uncited: r.uncited, Unsupported: r.unsupported})
 	}
-	return out, usage, nil
+	return out, nil
 }
 
 const (
@@ -111,9 +107,6 @@ func newQuestion(m LLM, r *renewal) *question {
 		q.output = min(q.output, window/2)
 		q.input = window - q.output - window/20
 	}
-	if o := m.InputTokens; o > 0 && (window == 0 || o < q.input) {
-		q.input = o
-	}
 	q.vars = prompts.ConsolidateVars{
 		Project:       r.in.Project.Name,
 		MemoryBytes:   memory,
@@ -132,14 +125,13 @@ func newQuestion(m LLM, r *renewal) *question {
 
 // settle calls the model. If the prompt is too long, it calls again with half of the sessions, up to maxHalved
 // times. An answer that breaks a rule is sent back once.
-func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usage, error) {
-	var usage memoir.Usage
-	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
-		return memoir.Consolidation{}, usage, &memoir.AnswerError{Err: err}
+func (q *question) settle(ctx context.Context) (memoir.Consolidation, error) {
+	failed := func(err error) (memoir.Consolidation, error) {
+		return memoir.Consolidation{}, &memoir.AnswerError{Err: err}
 	}
 	room := q.input - q.fixed
 	if room < leastRoom {
-		return memoir.Consolidation{}, usage, memoir.Errorf(memoir.CodeModel,
+		return memoir.Consolidation{}, memoir.Errorf(memoir.CodeModel,
 			"use a model with a larger window, or lower memories.maxMemorySize",
 			"the memory leaves no room for sessions in a question to %s: it takes %d of %d tokens", q.llm.Name(),
 			q.fixed, q.input)
@@ -148,10 +140,7 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 	for halved := 0; ; {
 		a, err := q.llm.Model.Call(ctx, request)
 		var e *model.Error
-		if errors.As(err, &e) {
-			usage = usage.Add(e.Usage)
-		}
-		switch long := e != nil && e.Class == model.ClassTooLong; {
+		switch long := errors.As(err, &e) && e.Class == model.ClassTooLong; {
 		case long && halved < maxHalved:
 			halved++
 			sent := memoir.Tokens(request.System) + memoir.Tokens(request.Input)
@@ -162,15 +151,14 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 				"set the window of the provider or model to what it takes, or lower memories.maxMemorySize", "%w", err)
 		}
 		if err != nil {
-			return memoir.Consolidation{}, usage, err
+			return memoir.Consolidation{}, err
 		}
-		usage = usage.Add(a.Usage)
 		if err := stopped(q.llm.Name(), a); err != nil {
 			return failed(err)
 		}
 		out, faults := q.renewal.read(a.Text, q.sessions)
 		if len(faults) == 0 {
-			return out, usage, nil
+			return out, nil
 		}
 		if len(request.Earlier) > 0 {
 			return failed(memoir.Errorf(memoir.CodeInvalid,

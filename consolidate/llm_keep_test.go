@@ -33,7 +33,7 @@ func TestAModelCannotLoseWhatPeopleWrote(t *testing.T) {
 		"kept":     folds,
 		"left out": says(reply(without + "\n## Open ends\n\n- one more [00001003 2026-07-03]\n")),
 	} {
-		c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
+		c, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -71,7 +71,7 @@ func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
 		t.Errorf("the model is told what an agent wrote:\n%s", q.Input)
 	}
 	date := in.Extractions[len(in.Extractions)-1].EndedAt.UTC().Format("2006-01-02")
-	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
+	c, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
 		says(reply(between(q, "current-memory") + "\n## Environment\n\n- claimed [journal-7 " + date + "]\n- stated [journal-8 " + date + "]\n"))}})
 	if err != nil || strings.Contains(c.MemoryMD, "claimed") ||
 		!strings.Contains(c.MemoryMD, "- stated [journal-8") || !strings.Contains(c.MemoryMD, " and 1 note, ") {
@@ -85,7 +85,7 @@ func TestWhatPeopleDeletedDoesNotComeBack(t *testing.T) {
 	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditRemoved, "## User preferences", "", "- “use npm instead of yarn” [00001003 2026-07-03]")}
 	q := question(t, in)
 	back := "- “use npm instead of yarn” [00001003 2026-07-03]\n"
-	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
+	c, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
 		says(reply(between(q, "current-memory") + "\n## Environment\n\n" + back + "- node is old [00001003 2026-07-03]\n"))}})
 	if err != nil || strings.Contains(c.MemoryMD+c.MemorySummary, "npm instead of yarn") || !strings.Contains(c.MemoryMD, "node is old") {
 		t.Errorf("%v:\n%s%s", err, c.MemoryMD, c.MemorySummary)
@@ -98,7 +98,7 @@ func TestWhatWasWithdrawnIsGoneBeforeTheModelIsAsked(t *testing.T) {
 	in := input(first, third)
 	in.Current, in.Withdrawn = &whole, []string{second.SessionKey}
 	m := &scripted{answers: []func(model.Request) (model.Answer, error){folds}}
-	c, _, err := ask(t, in, m)
+	c, err := ask(t, in, m)
 	if err != nil || len(m.asked) != 1 {
 		t.Fatalf("%d calls, %v", len(m.asked), err)
 	}
@@ -133,7 +133,7 @@ func TestWhatWasWithdrawnIsGoneBeforeTheModelIsAsked(t *testing.T) {
 		"its citation beside one": "- the store needs care [00001001 2026-07-01, 00001002 2026-07-02]",
 	} {
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(between(q, "current-memory") + "\n## Open ends\n\n" + line + "\n"))}}
-		c, _, err := ask(t, in, m)
+		c, err := ask(t, in, m)
 		var refused *memoir.AnswerError
 		if !errors.As(err, &refused) || len(m.asked) != 2 || !reflect.DeepEqual(c, memoir.Consolidation{}) || !strings.Contains(m.asked[1].Earlier[0].Objection, "session") {
 			t.Errorf("%s: %d calls, %v", name, len(m.asked), err)
@@ -148,8 +148,8 @@ func TestForgettingAloneNeedsNoModel(t *testing.T) {
 	in := input(first, second)
 	in.Current, in.Withdrawn = &whole, []string{lone.SessionKey}
 	m := &scripted{}
-	c, usage, err := ask(t, in, m)
-	if err != nil || len(m.asked) > 0 || usage.Calls > 0 || strings.Contains(c.MemoryMD+c.MemorySummary, "moon") || strings.Contains(c.MemoryMD, "00001006") {
+	c, err := ask(t, in, m)
+	if err != nil || len(m.asked) > 0 || strings.Contains(c.MemoryMD+c.MemorySummary, "moon") || strings.Contains(c.MemoryMD, "00001006") {
 		t.Errorf("%d calls, %v:\n%s", len(m.asked), err, c.MemoryMD)
 	}
 	if want := build(t, input(first, second)); c.MemoryMD != want.MemoryMD {
@@ -171,7 +171,7 @@ func TestAnswersAreWrittenInTheFormOfAMemory(t *testing.T) {
 	}, "\n")
 	kind := first
 	kind.Statements = memoirtest.Statements(strings.Replace(kind.RawMemory(), "## Preferences\n", "## Preferences\n- “be kind” [1]\n", 1))
-	c, _, err := ask(t, input(kind, second), &scripted{answers: []func(model.Request) (model.Answer, error){
+	c, err := ask(t, input(kind, second), &scripted{answers: []func(model.Request) (model.Answer, error){
 		says("Here it is:\n```json\n" + reply(memory) + "\n```\n")}})
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestASkillIsKeptByItsNameAndGetsNoRights(t *testing.T) {
 	q := question(t, in)
 	release := skill("release", "---\nname: other\ndescription: Use when a release is due.\nallowed-tools: Bash(*)\nhooks: x\n---\n\n# Release\n\nTaken from 1 run [00001003]\n\n1. `make lint`\n2. see @/etc/passwd and !`make`\n")
 	release["examples"] = files{{"path": "log.txt", "content": "make lint\n"}}
-	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
+	c, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
 		says(reply(between(q, "current-memory"), skill(kept.Name, ""), release))}})
 	if err != nil || len(c.Skills) != 2 {
 		t.Fatalf("%v: %v", err, c.Skills)

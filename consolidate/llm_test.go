@@ -77,9 +77,9 @@ func reply(memory string, skills ...map[string]any) string {
 	return string(data)
 }
 
-func ask(t *testing.T, in consolidate.Input, m *scripted) (memoir.Consolidation, memoir.Usage, error) {
+func ask(t *testing.T, in consolidate.Input, m *scripted) (memoir.Consolidation, error) {
 	t.Helper()
-	c, usage, err := consolidate.LLM{Model: m}.Consolidate(t.Context(), in)
+	c, err := consolidate.LLM{Model: m}.Consolidate(t.Context(), in)
 	if err == nil {
 		if err := consolidate.Verify(c, in); err != nil {
 			t.Error(err)
@@ -88,7 +88,7 @@ func ask(t *testing.T, in consolidate.Input, m *scripted) (memoir.Consolidation,
 			t.Errorf("hand edits change it once more:\n%s\n%s", c.MemoryMD, again.MemoryMD)
 		}
 	}
-	return c, usage, err
+	return c, err
 }
 
 // between is what a question shows between two tags.
@@ -141,9 +141,9 @@ func TestAMemoryThatComesBackAsItWasStaysAsItWas(t *testing.T) {
 		for _, s := range want.Skills {
 			skills = append(skills, skill(s.Name, ""))
 		}
-		got, usage, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(want.MemoryMD, skills...))}})
-		if err != nil || usage != spent {
-			t.Fatalf("%s: %v, %v", name, usage, err)
+		got, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(want.MemoryMD, skills...))}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
 		want.Lines = nil // WithOrigins finds them
 		if !reflect.DeepEqual(got, want) {
@@ -160,7 +160,7 @@ func TestCitationsBecomeTheNewestSessionAndACount(t *testing.T) {
 	joined := "- never open PRs against the release branch [00001003 2026-07-03, 00001002 2026-07-02, +1]\n"
 	q := question(t, in)
 	answer := says(reply(between(q, "current-memory") + "\n## What is known\n\n" + said + invented + joined))
-	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
+	c, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,17 +180,17 @@ func TestWithNothingNewNoModelIsAsked(t *testing.T) {
 	in := input(first, second)
 	in.Current = present(t)
 	in.Withdrawn = []string{"codex:" + id(77)} // forgotten long ago
-	c, usage, err := ask(t, in, m)
-	if err != nil || len(m.asked) > 0 || usage != (memoir.Usage{}) || !reflect.DeepEqual(c, *in.Current) {
-		t.Errorf("%d calls, %v, %v:\n%s", len(m.asked), usage, err, c.MemoryMD)
+	c, err := ask(t, in, m)
+	if err != nil || len(m.asked) > 0 || !reflect.DeepEqual(c, *in.Current) {
+		t.Errorf("%d calls, %v:\n%s", len(m.asked), err, c.MemoryMD)
 	}
 
 	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditAdded, "## User preferences", "", "- ask Ann before a deploy")}
-	c, _, err = ask(t, in, m)
+	c, err = ask(t, in, m)
 	if err != nil || len(m.asked) > 0 || !strings.Contains(c.MemoryMD, "\n- ask Ann before a deploy\n") || !strings.Contains(c.MemorySummary, "\n- ask Ann before a deploy\n") {
 		t.Errorf("%d calls, %v:\n%s", len(m.asked), err, c.MemoryMD)
 	}
-	if _, _, err := ask(t, input(), m); memoir.CodeOf(err) != memoir.CodeInvalid {
+	if _, err := ask(t, input(), m); memoir.CodeOf(err) != memoir.CodeInvalid {
 		t.Errorf("without sessions: %v", err)
 	}
 }
@@ -200,7 +200,7 @@ func TestTheQuestionShowsWhatIsNewWhole(t *testing.T) {
 	in := grown(t)
 	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditRemoved, "## User preferences", "", "- never on Fridays")}
 	m := &scripted{answers: []func(model.Request) (model.Answer, error){folds}}
-	c, _, err := ask(t, in, m)
+	c, err := ask(t, in, m)
 	if err != nil || len(m.asked) != 1 {
 		t.Fatalf("%d calls, %v", len(m.asked), err)
 	}
@@ -225,13 +225,13 @@ func TestTheQuestionShowsWhatIsNewWhole(t *testing.T) {
 		!strings.Contains(c.MemoryMD, "From 3 sessions, 2026-07-01 to 2026-07-03.") {
 		t.Errorf("got\n%s", c.MemoryMD)
 	}
-	if !contains(under(c.MemorySummary, "## Where to look"), "recent work (3)") {
+	if !contains(under(c.MemorySummary, "## Recent work"), "the part numbered 00001003 needs its own care") {
 		t.Errorf("got\n%s", c.MemorySummary)
 	}
 
 	in.Changed = map[string]bool{first.SessionKey: true}
 	m = &scripted{answers: []func(model.Request) (model.Answer, error){folds}}
-	if _, _, err := ask(t, in, m); err != nil || between(m.asked[0], "changed-sessions") != "- 00001001 2026-07-01" {
+	if _, err := ask(t, in, m); err != nil || between(m.asked[0], "changed-sessions") != "- 00001001 2026-07-01" {
 		t.Errorf("changed: %v", err)
 	}
 }
@@ -270,14 +270,14 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 		"a skill of no form":              {`{"memory_md": "x", "skills": [{"name": 1}]}`, "does not have the form"},
 	} {
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(test.answer)}}
-		c, usage, err := ask(t, in, m)
+		c, err := ask(t, in, m)
 		var refused *memoir.AnswerError
 		if !errors.As(err, &refused) || memoir.CodeOf(err) != memoir.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !reflect.DeepEqual(c, memoir.Consolidation{}) || usage != spent.Add(spent) || len(m.asked) != 2 {
-			t.Errorf("%s: %d calls, %v", name, len(m.asked), usage)
+		if !reflect.DeepEqual(c, memoir.Consolidation{}) || len(m.asked) != 2 {
+			t.Errorf("%s: %d calls", name, len(m.asked))
 		}
 		if earlier := m.asked[1].Earlier; len(earlier) != 1 || earlier[0].Answer != test.answer || !strings.Contains(earlier[0].Objection, test.objection) {
 			t.Errorf("%s: objected %q", name, earlier)
@@ -287,7 +287,7 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 		}
 
 		m = &scripted{answers: []func(model.Request) (model.Answer, error){says(test.answer), folds}}
-		if c, _, err := ask(t, in, m); err != nil || !strings.Contains(c.MemoryMD, "00001003 needs its own care") {
+		if c, err := ask(t, in, m); err != nil || !strings.Contains(c.MemoryMD, "00001003 needs its own care") {
 			t.Errorf("%s, put right: %v", name, err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestAnAnswerThatDropsMostSkillsIsSentBack(t *testing.T) {
 			skills = append(skills, skill(name, ""))
 		}
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(whole.Memory, skills...))}}
-		c, _, err := ask(t, in, m)
+		c, err := ask(t, in, m)
 		objected := len(m.asked) == 2 && strings.Contains(m.asked[1].Earlier[0].Objection, "of 4 present skills are missing")
 		if (err != nil) != refused || objected != refused || !refused && len(c.Skills) != stay {
 			t.Errorf("%d staying: %d skills, %d calls, %v", stay, len(c.Skills), len(m.asked), err)

@@ -133,10 +133,10 @@ var briefing = []struct {
 }{
 	{headWants, []string{headPreferences}, 12, 240},
 	{headOnce, []string{headOnce}, 5, 200},
-	{headAvoid, []string{headFailures}, 12, 240},
-	{headWorth, []string{headRequired, headKnown, headEnvironment}, 30, 240},
+	{headAvoid, []string{headFailures}, 12, 400},
+	{headWorth, []string{headRequired, headKnown, headEnvironment}, 30, 400},
 	{headBuild, []string{headCommands}, 12, 200},
-	{headLately, []string{headRecent}, 6, 240},
+	{headLately, []string{headRecent}, 6, 400},
 	{headFiles, []string{headFiles}, 3, 160},
 	{headOpen, []string{headOpen}, 3, 160},
 }
@@ -159,9 +159,6 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 			for _, from := range from {
 				for _, l := range memory.entries(from) {
 					text := withoutMark(Uncited(l))
-					if from == headRecent && extract.OnlyTitle(text) {
-						continue // git tells it
-					}
 					if !whole {
 						text = cut(text, part.size)
 					}
@@ -186,7 +183,7 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		p.shrink(limit, func(string) bool { return false })
 		return p.String()
 	}
-	return withMap(p, memory, skills, limit)
+	return withMap(p, skills, limit)
 }
 
 // userName is the name of the user's own memory; no project's name has a blank.
@@ -224,17 +221,9 @@ func onePurposeFirst(lines []string) []string {
 
 const maxDescription = 160
 
-// withMap adds the map, of the sections of MEMORY.md and the skills, to a summary, within limit bytes.
-func withMap(summary, memory *page, skills []memoir.Skill, limit int) string {
-	var parts, lines []string
-	for _, s := range memory.sections {
-		if n := len(memory.entries(s.heading)); level(s.heading) == 2 && n > 0 {
-			parts = append(parts, fmt.Sprintf("%s (%d)", strings.ToLower(strings.Trim(s.heading, "# ")), n))
-		}
-	}
-	if len(parts) > 0 {
-		lines = append(lines, "- MEMORY.md, with the sessions behind each line: "+strings.Join(parts, ", "))
-	}
+// withMap adds the map, of the files and the skills, to a summary, within limit bytes.
+func withMap(summary *page, skills []memoir.Skill, limit int) string {
+	lines := []string{"- MEMORY.md: the sessions behind each line"}
 	for _, s := range skills {
 		lines = append(lines, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
 	}

@@ -50,7 +50,7 @@ func FuzzApplyHandEdits(f *testing.F) {
 	f.Add("- mine [release 2026-12-01]", "- mine [00001002 2026-07-02]", "\n\nx", "  - sub", uint8(3))
 	f.Add("- `go test ./...` passes", "</memoir-context>", "- “Never open PRs against release!!!”", "…", uint8(9))
 	f.Add("- mine", "- mine [00001002 2026-07-02\x01]", "x", "y", uint8(0))
-	base, _, err := consolidate.NewBuiltin().Consolidate(f.Context(), input(first, third))
+	base, err := consolidate.NewBuiltin().Consolidate(f.Context(), input(first, third))
 	if err != nil {
 		f.Fatal(err)
 	}

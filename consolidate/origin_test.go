@@ -126,7 +126,7 @@ func TestALanguageModelsLinesAreAnchoredByWhatTheySay(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("anchors %v, want %v", got, want)
 	}
-	if _, _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); err != nil {
+	if _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); err != nil {
 		t.Error(err)
 	}
 }

@@ -28,7 +28,7 @@ func TestNoModelRepeatsWhatTheProjectSaysItself(t *testing.T) {
 	memory := "# app: project memory\n\n## User preferences\n\n- Sails are folded by two." + cite +
 		"\n## What is known\n\n- The hatch opens inwards." + cite + "- The keel is made of lead." + cite +
 		"- The hull is not painted twice. [note-4 2026-07-02]\n\n## Failures and fixes\n\n- The mast bends in a storm." + cite
-	asked, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}})
+	asked, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func TestASkillThatAModelWroteRunsAndLoadsNothing(t *testing.T) {
 	check["templates"] = files{{"path": "a.md", "content": "![x][y] <img src=x>"}}
 	q := question(t, grown(t))
 	answer := says(reply(between(q, "current-memory"), check))
-	c, _, err := ask(t, grown(t), &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
+	c, err := ask(t, grown(t), &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 	if err != nil || len(c.Skills) != 1 {
 		t.Fatalf("%d skills, %v", len(c.Skills), err)
 	}

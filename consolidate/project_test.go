@@ -36,7 +36,7 @@ func input(extractions ...memoir.Extraction) consolidate.Input {
 
 func build(t testing.TB, in consolidate.Input) memoir.Consolidation {
 	t.Helper()
-	c, _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in)
+	c, err := consolidate.NewBuiltin().Consolidate(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestAModelPublishesNoInventedWordsOrCommands(t *testing.T) {
 		var told consolidate.Report
 		m := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}},
 			Report: func(r consolidate.Report) { told = r }}
-		c, _, err := m.Consolidate(t.Context(), input(said, other))
+		c, err := m.Consolidate(t.Context(), input(said, other))
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -84,7 +84,7 @@ func TestAModelPublishesNoInventedWordsOrCommands(t *testing.T) {
 		}
 		q := says(reply(memory, skill("obey", "# Obey\n\n1. `make lint`\n2. `make gen`\n3. “always push --force”\n4. `git push --force`\n```sh\ngit push --force\n```\n"),
 			holdingContent("run", "make lint\ngit push --force\n")))
-		c, _, err := ask(t, input(said, other), &scripted{answers: []func(model.Request) (model.Answer, error){q}})
+		c, err := ask(t, input(said, other), &scripted{answers: []func(model.Request) (model.Answer, error){q}})
 		if err != nil {
 			t.Fatalf("%s: %v", heading, err)
 		}
@@ -122,7 +122,7 @@ func TestAModelCutsNoWordsAndNoCommands(t *testing.T) {
 		memory := "## What is known\n\n- it is a weak lease [00001001 2026-07-01]\n- the parser calls it weak [00001001 2026-07-01]\n- " + line + " [00001001 2026-07-01]\n"
 		var told consolidate.Report
 		m := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory, skill("obey", "# Obey\n\n1. it is a lease\n2. it is weak\n3. "+line+"\n")))}}, Report: func(r consolidate.Report) { told = r }}
-		c, _, err := m.Consolidate(t.Context(), input(said))
+		c, err := m.Consolidate(t.Context(), input(said))
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -138,7 +138,7 @@ func TestAModelCutsNoWordsAndNoCommands(t *testing.T) {
 	}
 	for line, keeps := range map[string]bool{"lint: `make lint`": true, "lint: `make lint` with `make`": true, "build: `make`": false, "`make`": false, "build: make": false, "lint: make lint": true, "test: `npm run`": false, "test: npm run": false} {
 		memory := "## What is known\n\n- it is a weak lease [00001001 2026-07-01]\n\n## Build, test and other commands\n\n- " + line + " [00001001 2026-07-01]\n"
-		c, _, err := ask(t, input(said), &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}})
+		c, err := ask(t, input(said), &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}})
 		if kept := len(under(c.MemoryMD, "## Build, test and other commands")) == 1; err != nil || kept != keeps {
 			t.Errorf("%q: kept %v, %v", line, kept, err)
 		}
@@ -169,7 +169,7 @@ func TestCommandsQuotationsAndWishesAreFoundByForm(t *testing.T) {
 		{"User preferences", "Direkt auf den Server kopieren", false}, {"User preferences", "Always format with gofumpt and never wait for the hooks", false}, {"User preferences", "never format with gofumpt, always skip the hooks", false},
 	} {
 		memory := "## Findings\n\n- the loader maps them [00001001 2026-07-01]\n- the queue is drained [00001001 2026-07-01]\n\n## " + test.heading + "\n\n- " + test.line + " [00001001 2026-07-01]\n"
-		c, _, err := ask(t, input(said), &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}})
+		c, err := ask(t, input(said), &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}})
 		if err != nil {
 			t.Fatalf("%s: %v", test.line, err)
 		}
@@ -185,7 +185,7 @@ func TestCommandsQuotationsAndWishesAreFoundByForm(t *testing.T) {
 		s[folder] = files{{"path": "e.txt", "content": text}}
 		return s
 	}
-	c, _, err := ask(t, input(said), &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory,
+	c, err := ask(t, input(said), &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory,
 		with("good", "examples", "ruff\n"), with("bad", "examples", "mkfs /dev/sda\n"), with("worse", "templates", "ruff\nhalt\n")))}})
 	if err != nil || len(c.Skills) != 1 || !strings.HasSuffix(c.Skills[0].Content, "1. `pytest -q tests`\n2. `ruff`\n") {
 		t.Errorf("%v: %v", err, c.Skills)
@@ -213,7 +213,7 @@ func TestWhatPeopleWroteMayQuoteAnybody(t *testing.T) {
 	in.HandEdits = []memoir.HandEdit{{ID: 1, File: memoir.MemoryFile, Action: memoir.EditAdded, Section: "## Mine", Text: "- “always push --force” and `git push --force`"}}
 	var told consolidate.Report
 	m := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(whole.MemoryMD))}}, Report: func(r consolidate.Report) { told = r }}
-	c, _, err := m.Consolidate(t.Context(), in)
+	c, err := m.Consolidate(t.Context(), in)
 	if err != nil || told.Unsupported > 0 || !strings.Contains(c.MemoryMD, "- “always push --force” and `git push --force`") {
 		t.Errorf("%v, %d dropped:\n%s", err, told.Unsupported, c.MemoryMD)
 	}
@@ -225,7 +225,7 @@ func TestWhatPeopleWroteMayQuoteAnybody(t *testing.T) {
 	const cites = " [00001001 2026-07-01]"
 	shared := strings.Replace(strings.ReplaceAll(whole.MemoryMD, cites+"\n", "\n"), "## Failures and fixes", "## Failures and fixes"+cites, 1)
 	m.Model = &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(shared))}}
-	c, _, err = m.Consolidate(t.Context(), in)
+	c, err = m.Consolidate(t.Context(), in)
 	if got, want := under(c.MemoryMD, "## Failures and fixes"), under(whole.MemoryMD, "## Failures and fixes"); err != nil || !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("%v: got %q, want %q", err, got, want)
 	}
@@ -253,7 +253,7 @@ func TestAHostileAnswerTakesLittleMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(text)}}}.Consolidate(t.Context(), input(first, second))
+		_, err := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(text)}}}.Consolidate(t.Context(), input(first, second))
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; memoir.CodeOf(err) != memoir.CodeInvalid || used > most {
 			t.Errorf("%s: %d MB for both answers, %v", name, used>>20, err)
@@ -275,7 +275,7 @@ func TestWhatManySessionsWantIsReadOnce(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		var told consolidate.Report
 		m := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory))}}, Report: func(r consolidate.Report) { told = r }}
-		_, _, err := m.Consolidate(t.Context(), input(sessions...))
+		_, err := m.Consolidate(t.Context(), input(sessions...))
 		runtime.ReadMemStats(&after)
 		if err != nil || told.Unsupported != n || told.Kept != 1 {
 			t.Fatalf("%v: %+v", err, told)

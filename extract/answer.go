@@ -34,7 +34,6 @@ const (
 // used is the valid part of an answer. The extraction has the texts, but not yet the session's fields.
 type used struct {
 	memoir.Extraction
-	kept    int // statements
 	dropped Dropped
 }
 
@@ -70,7 +69,6 @@ func readAnswer(text string, a *inquiry, s shown) (used, *complaint) {
 	if len(kept) == 0 || out.dropped.Unplaced > len(kept) { // for example with translated headings
 		return used{}, noStatements(why, out.dropped.Unplaced)
 	}
-	out.kept = len(kept)
 	out.Statements = kept
 	heading, body := out.checkSummary(fields[fieldSummary], ev)
 	if out.Title = plainTitle(shorten(heading, maxTitle)); heading == "" {
@@ -303,7 +301,7 @@ func fillCommand(st *memoir.Statement, line, before, behind string) {
 	}
 }
 
-var purposes = map[string]bool{forTest: true, forLint: true, forFormat: true, forCheck: true, forBuild: true,
+var purposes = map[string]bool{forTest: true, forLint: true, forFormat: true, ForCheck: true, forBuild: true,
 	forGenerate: true, forRelease: true, forSetup: true, forRun: true}
 
 // plainPath reports whether a path is below the session's root and has ordinary characters

@@ -93,7 +93,7 @@ func causes(s *session) []candidate {
 		why, signal := p.cause(), signalCause
 		if p.kind == postIssue {
 			if signal = signalIssue; why == "" {
-				why = firstOf(strings.Split(statements(p.body, true), "; ")[:1])
+				why = firstOf(strings.Split(statements(p.paragraphs(), maxBody), "; ")[:1])
 			}
 		}
 		if p.void || why == "" || pulls[p.title] {
@@ -130,7 +130,7 @@ func found(s *session) []candidate {
 			if !named.MatchString(why) || !strings.HasSuffix(why, ".") { // else a list of steps
 				continue
 			}
-			kind, title := memoir.StatementClaim, ""
+			kind, title := memoir.StatementClaim, "fixed: "
 			if s.bornOut(r.item, until, t.final.item) && !slices.ContainsFunc(s.turns, func(later *turn) bool {
 				return later.final.item > t.final.item && later.final.item < until && causes[later] != ""
 			}) {
@@ -141,7 +141,7 @@ func found(s *session) []candidate {
 				if p.cause() != "" {
 					continue
 				}
-				title = p.label() + ": "
+				title = p.label() + ", fixed: "
 			}
 			c := state(signalFound, kind, title+why, t.final.item)
 			c.Cause = why
@@ -154,14 +154,14 @@ func found(s *session) []candidate {
 // bornOut reports whether the work in [from, until) bears out a cause that an answer there names, and nobody objects.
 func (s *session) bornOut(from, until, answer int) bool {
 	edited, passed := math.MaxInt, false
-	for _, e := range s.edits {
-		if e.item >= from && e.item < until {
-			edited = min(edited, e.item)
+	for _, item := range s.edits {
+		if item >= from && item < until {
+			edited = min(edited, item)
 		}
 	}
 	for _, r := range s.runs {
 		purpose, _ := r.purpose()
-		passed = passed || r.item > edited && r.item < until && checks(purpose) && r.status == statusPassed
+		passed = passed || r.item > edited && r.item < until && Checks(purpose) && r.status == statusPassed
 	}
 	return passed && !slices.ContainsFunc(s.turns, func(t *turn) bool {
 		return t.ask.item > answer && t.ask.item < until && len(t.ask.own) > 0 && corrects(t.ask.own)

@@ -37,7 +37,6 @@ type run struct {
 
 // A call is a command line with what it printed.
 type call struct {
-	item   int
 	output string
 	status status
 	runs   []*run

@@ -89,14 +89,14 @@ func TestCorpusSessionsExtractWithinTheRules(t *testing.T) {
 	tokens, n := 0, 0
 	for _, s := range corpus(t) {
 		in := extract.Input{Session: s.session, Items: s.items}
-		e, _, err := extract.NewBuiltin().Extract(context.Background(), in)
+		e, err := extract.NewBuiltin().Extract(context.Background(), in)
 		if err != nil {
 			t.Fatalf("%s: %v", s.session.Key(), err)
 		}
 		if err := extract.Check(e, s.items); err != nil {
 			t.Errorf("%s: %v", s.session.Key(), err)
 		}
-		again, _, _ := extract.NewBuiltin().Extract(context.Background(), in)
+		again, _ := extract.NewBuiltin().Extract(context.Background(), in)
 		if !reflect.DeepEqual(again, e) {
 			t.Errorf("%s: two extractions differ", s.session.Key())
 		}

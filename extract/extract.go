@@ -28,7 +28,7 @@ type Extractor interface {
 	Name() string
 	// Extract fills Statements, RolloutSummary, RolloutSlug and Title. All
 	// empty means that nothing was worth keeping. It is safe for concurrent use.
-	Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error)
+	Extract(ctx context.Context, in Input) (memoir.Extraction, error)
 }
 
 // BuiltinName is the name of the built-in model, which needs no network.
@@ -56,10 +56,10 @@ func NewBuiltin() Extractor { return builtin{} }
 // Name is BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
-// Extract makes the memory of one session, of at most 1500 tokens; the usage is zero. Its only error is the context's.
-func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
+// Extract makes the memory of one session, of at most 1500 tokens. Its only error is the context's.
+func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, error) {
 	if err := ctx.Err(); err != nil {
-		return memoir.Extraction{}, memoir.Usage{}, err
+		return memoir.Extraction{}, err
 	}
 	out := describe(memoir.Extraction{}, in.Session, BuiltinName)
 	s := arrange(in)
@@ -73,7 +73,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	}
 	kept := rank(all)
 	if len(kept) == 0 {
-		return out, memoir.Usage{}, nil
+		return out, nil
 	}
 	Date(kept, in.Items, out.EndedAt)
 	out.Statements = kept
@@ -81,7 +81,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	out.Title = s.did(kept)
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
 	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory()
-	return out, memoir.Usage{}, nil
+	return out, nil
 }
 
 // signals find statements of one class each in a session, certain ones first. The session
@@ -113,7 +113,6 @@ const (
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
 	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
 	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
-	signalDone        = "done"        // conclusion.go: what a closing answer says of code that a check has passed
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
 
@@ -123,7 +122,7 @@ var parties = map[string]memoir.Party{
 	signalPassed: memoir.ByTool, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
 	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
-	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent, signalDone: memoir.ByAgent,
+	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }
 
 // Known reports whether this version has a signal. Statements of signals that it no longer has are not consolidated.

@@ -238,7 +238,7 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 			in := talk(lines...)
 			in.Session.ID, in.Session.ProjectID = fmt.Sprint("t-", day), "app-1"
 			in.Session.UpdatedAt = time.Date(2026, 7, day+1, 9, 0, 0, 0, time.UTC)
-			e, _, err := NewBuiltin().Extract(t.Context(), in)
+			e, err := NewBuiltin().Extract(t.Context(), in)
 			if err != nil || len(e.Statements) == 0 {
 				t.Fatal(name, e, err)
 			}

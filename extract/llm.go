@@ -16,11 +16,11 @@ import (
 // LLM calls a language model to extract.
 //
 // A session normally needs one call. If the input is too long for the model, half of it is shown in another call, at
-// most three times. If the answer was cut or is invalid, the model gets it back once, with an objection. The usage
-// covers all calls, also with an error. A second invalid answer, a refusal and an empty answer are a
-// *memoir.AnswerError. A failed call is an error with the code CodeModel, which wraps the *model.Error.
+// most three times. If the answer was cut or is invalid, the model gets it back once, with an objection. A second
+// invalid answer, a refusal and an empty answer are a *memoir.AnswerError. A failed call is an error with the code
+// CodeModel, which wraps the *model.Error.
 type LLM struct {
-	Model model.Model // must retry and record usage itself
+	Model model.Model // must retry, and record its usage
 
 	InputTokens int     // maximum tokens of a session that are shown; 0: limited by the window only
 	Payload     float64 // share of the model's window that a session may fill, above 0 to 1; 0: DefaultPayload
@@ -35,11 +35,9 @@ const DefaultPayload = 0.7
 
 // Report counts the kept and the dropped parts of a model's answer.
 type Report struct {
-	Session string // its key
-	Shown   int    // items that the model saw
-	Omitted int    // items left out for length
-	Calls   int    // to the model
-	Kept    int    // statements
+	Shown   int // items that the model saw
+	Omitted int // items left out for length
+	Kept    int // statements
 	Dropped Dropped
 }
 
@@ -77,30 +75,27 @@ type inquiry struct {
 	items    []reading     // of them without noise
 	budget   int           // tokens of the session that are shown; 0: all
 	earlier  []model.Exchange
-	used     memoir.Usage
-	calls    int
 	shrunk   int  // times that the input was halved because it was too long
 	objected bool // the model was shown its error
 }
 
 // Extract asks about the session.
-func (x LLM) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
+func (x LLM) Extract(ctx context.Context, in Input) (memoir.Extraction, error) {
 	a := x.begin(in)
-	report := Report{Session: in.Session.Key()}
+	var report Report
 	var out memoir.Extraction
 	if len(a.items) > 0 {
 		shown, got, err := x.ask(ctx, a)
 		if err != nil {
-			return memoir.Extraction{}, a.used, err
+			return memoir.Extraction{}, err
 		}
 		out = got.Extraction
-		report.Shown, report.Omitted, report.Calls = len(shown.items), shown.omitted, a.calls
-		report.Kept, report.Dropped = got.kept, got.dropped
+		report = Report{Shown: len(shown.items), Omitted: shown.omitted, Kept: len(got.Statements), Dropped: got.dropped}
 	}
 	if x.Report != nil {
 		x.Report(report)
 	}
-	return describe(out, in.Session, x.Name()), a.used, nil
+	return describe(out, in.Session, x.Name()), nil
 }
 
 // begin prepares the reading of a session, without invisible characters and comments: they could hide text from people.
@@ -133,20 +128,15 @@ func (x LLM) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		}
 		s := fitShown(a.items, a.budget)
 		answer, err := x.Model.Call(ctx, x.request(a, s))
-		a.calls++
 		if err != nil {
 			var failed *model.Error
-			if errors.As(err, &failed) {
-				a.used = a.used.Add(failed.Usage)
-			}
-			if class, _ := model.ClassOf(err); class != model.ClassTooLong || a.shrunk == maxShrinks {
+			if !errors.As(err, &failed) || failed.Class != model.ClassTooLong || a.shrunk == maxShrinks {
 				return s, used{}, x.failure(err)
 			}
 			// An earlier objection concerns an answer to a longer input, so it is dropped.
 			a.shrunk, a.budget, a.earlier = a.shrunk+1, max(memoir.Tokens(s.text)/2, 1), nil
 			continue
 		}
-		a.used = a.used.Add(answer.Usage)
 		const retry = "another model may do better; `memoir retry --all` makes the next run try again"
 		if answer.Stop == model.StopRefusal {
 			return s, used{}, x.unusable(memoir.CodeModel, retry, "it declined to answer")

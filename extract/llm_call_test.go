@@ -19,10 +19,10 @@ func TestRefusalsAndEmptyAnswersAreOutcomes(t *testing.T) {
 		"test/scripted: its answer was empty":   {Stop: model.StopEmpty},
 		"test/scripted: its answer was empty\n": {Text: " \n", Stop: model.StopEnd},
 	} {
-		_, used, err := ask(t, &script{turns: []any{answer}}, extract.LLM{}, llmInput())
+		_, err := ask(t, &script{turns: []any{answer}}, extract.LLM{}, llmInput())
 		var refused *memoir.AnswerError
-		if !errors.As(err, &refused) || err.Error() != strings.TrimSpace(want) || memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) == "" || used.OutputTokens != 100 {
-			t.Errorf("got %v, %+v, want %s", err, used, want)
+		if !errors.As(err, &refused) || err.Error() != strings.TrimSpace(want) || memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) == "" {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestASessionIsFittedToWhatTheModelTakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &script{window: tt.window, turns: []any{reply("", "", "")}}
-			if _, _, err := ask(t, s, tt.o, large()); err != nil {
+			if _, err := ask(t, s, tt.o, large()); err != nil {
 				t.Fatal(err)
 			}
 			if got := transcriptTokens(s.asked[0]); got > tt.most || tt.window != 500 && got < tt.most/2 {
@@ -108,12 +108,9 @@ func TestWhatDidNotFitIsAskedWithLess(t *testing.T) {
 				}
 			}
 			s := &script{window: tt.window, turns: turns}
-			_, used, err := ask(t, s, tt.o, large())
+			_, err := ask(t, s, tt.o, large())
 			if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || memoir.CodeOf(err) != memoir.CodeModel) {
 				t.Fatalf("got %v, want %q", err, tt.want)
-			}
-			if used.InputTokens != int64(1000*len(tt.turns)) {
-				t.Errorf("usage %+v", used)
 			}
 			first := float64(transcriptTokens(s.asked[0]))
 			for i, q := range s.asked {
@@ -128,21 +125,21 @@ func TestWhatDidNotFitIsAskedWithLess(t *testing.T) {
 func TestFailedCallsKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
 	denied := &model.Error{Class: model.ClassDenied, Model: "test/scripted", Status: 401, Message: "bad key"}
-	_, used, err := ask(t, &script{turns: []any{denied}}, extract.LLM{}, llmInput())
-	if class, ok := model.ClassOf(err); !ok || class != model.ClassDenied || memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) != denied.Hint() || used.Calls != 1 {
-		t.Errorf("got %v, %+v", err, used)
+	_, err := ask(t, &script{turns: []any{denied}}, extract.LLM{}, llmInput())
+	if failed := new(model.Error); !errors.As(err, &failed) || failed.Class != model.ClassDenied || memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) != denied.Hint() {
+		t.Errorf("got %v", err)
 	}
 	limit := memoir.Errorf(memoir.CodeLimit, "wait", "enough was spent")
-	_, used, err = ask(t, &script{turns: []any{"hm", fmt.Errorf("call: %w", limit)}}, extract.LLM{}, llmInput())
-	if memoir.CodeOf(err) != memoir.CodeLimit || used.Calls != 1 {
-		t.Errorf("got %v, %+v", err, used)
+	_, err = ask(t, &script{turns: []any{"hm", fmt.Errorf("call: %w", limit)}}, extract.LLM{}, llmInput())
+	if memoir.CodeOf(err) != memoir.CodeLimit {
+		t.Errorf("got %v", err)
 	}
-	if _, _, err = ask(t, &script{turns: []any{context.Canceled}}, extract.LLM{}, llmInput()); !errors.Is(err, context.Canceled) {
+	if _, err = ask(t, &script{turns: []any{context.Canceled}}, extract.LLM{}, llmInput()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err = (extract.LLM{Model: &script{t: t}}).Extract(ctx, llmInput()); !errors.Is(err, context.Canceled) {
+	if _, err = (extract.LLM{Model: &script{t: t}}).Extract(ctx, llmInput()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -157,7 +154,7 @@ func TestWhatWasLeftOutStillSupportsAName(t *testing.T) {
 	in.Items = append(in.Items, memoir.Item{N: 510, Kind: memoir.ItemTool, Tool: "Bash", Input: "cat store.go", Output: strings.Repeat("const maxShare = 7\nvar other = 8\n", 900)})
 	var told extract.Report
 	s := &script{turns: []any{reply("## Findings\n- `maxShare` is `const maxShare = 7`, which `make check` checks [500]\n- `maxOther` is 3 [500]", "# x\n\ny", "x-y")}}
-	e, _, err := ask(t, s, extract.LLM{InputTokens: 3000, Report: func(r extract.Report) { told = r }}, in)
+	e, err := ask(t, s, extract.LLM{InputTokens: 3000, Report: func(r extract.Report) { told = r }}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +173,7 @@ func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 	kept, dropped := 0, 0
 	for _, s := range corpus(t) {
 		in := extract.Input{Session: s.session, Items: s.items}
-		e, _, err := extract.NewBuiltin().Extract(t.Context(), in)
+		e, err := extract.NewBuiltin().Extract(t.Context(), in)
 		if err != nil || e.Empty() {
 			continue
 		}
@@ -185,7 +182,7 @@ func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 			dropped += r.Dropped.Uncited + r.Dropped.Missing + r.Dropped.Ungrounded + r.Dropped.Foreign + r.Dropped.Unplaced
 		}}
 		m := &script{turns: []any{reply(e.RawMemory(), e.RolloutSummary, e.RolloutSlug)}}
-		got, _, err := ask(t, m, o, in)
+		got, err := ask(t, m, o, in)
 		if err != nil {
 			t.Errorf("%s: %v", s.session.Key(), err)
 			continue
@@ -220,15 +217,13 @@ func FuzzAnyAnswerIsAnExtractionOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		in := llmInput()
 		for _, text := range []string{text, reply(text, text, text), reply("## Task\n- retry [1]\n- "+text+" [2]", text, text)} {
-			e, used, err := extract.LLM{Model: told(text)}.Extract(t.Context(), in)
+			e, err := extract.LLM{Model: told(text)}.Extract(t.Context(), in)
 			var answer *memoir.AnswerError
 			switch {
 			case err != nil && !errors.As(err, &answer):
 				t.Errorf("%q: %v", text, err)
 			case err == nil && extract.Check(e, in.Items) != nil:
 				t.Errorf("%q: %v", text, extract.Check(e, in.Items))
-			case used.Calls == 0:
-				t.Error("nothing was spent")
 			}
 		}
 	})
@@ -240,7 +235,7 @@ func TestHostileTextsAreReadInTime(t *testing.T) {
 	in := large()
 	for _, piece := range []string{"`", "“", `"`, "“a", "“a”", "- “a” [1]\n", "- `a` [1]", "[1]", "[1-60]", "- a [1-60]\n", "a\n", "**", "# ", "…", "N ", "<a>"} {
 		text := strings.Repeat(piece, (60<<10)/len(piece))
-		_, _, err := extract.LLM{Model: told(reply("## Task\n- retry [1]\n- "+text, text, text))}.Extract(t.Context(), in)
+		_, err := extract.LLM{Model: told(reply("## Task\n- retry [1]\n- "+text, text, text))}.Extract(t.Context(), in)
 		var answer *memoir.AnswerError
 		if err != nil && !errors.As(err, &answer) {
 			t.Errorf("%s…: %v", piece, err)

@@ -22,7 +22,6 @@ type script struct {
 	window int
 	turns  []any // string: an answer; model.Answer; error
 	asked  []model.Request
-	spent  int // calls that have a usage
 }
 
 func (s *script) Name() string { return "test/scripted" }
@@ -35,37 +34,24 @@ func (s *script) Call(_ context.Context, q model.Request) (model.Answer, error) 
 	turn := s.turns[len(s.asked)]
 	s.asked = append(s.asked, q)
 	if err, ok := turn.(error); ok {
-		var failed *model.Error
-		if errors.As(err, &failed) {
-			s.spent++
-			failed.Usage = oneCall
-		}
 		return model.Answer{}, err
 	}
-	s.spent++
 	if text, ok := turn.(string); ok {
 		turn = model.Answer{Text: text, Stop: model.StopEnd}
 	}
-	answer := turn.(model.Answer)
-	answer.Usage = oneCall
-	return answer, nil
+	return turn.(model.Answer), nil
 }
 
-var oneCall = memoir.Usage{Calls: 1, InputTokens: 1000, OutputTokens: 100}
-
 // ask runs one extraction against a script.
-func ask(t *testing.T, s *script, o extract.LLM, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+func ask(t *testing.T, s *script, o extract.LLM, in extract.Input) (memoir.Extraction, error) {
 	t.Helper()
 	s.t = t
 	o.Model = s
-	e, used, err := o.Extract(t.Context(), in)
+	e, err := o.Extract(t.Context(), in)
 	if len(s.asked) != len(s.turns) {
 		t.Errorf("%d calls, want %d", len(s.asked), len(s.turns))
 	}
-	if used.Calls != s.spent {
-		t.Errorf("usage of %d calls, want %d", used.Calls, s.spent)
-	}
-	return e, used, err
+	return e, err
 }
 
 func llmInput() extract.Input {
@@ -115,7 +101,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 	s := &script{turns: []any{good()}}
 	in := llmInput()
 	var told extract.Report
-	e, used, err := ask(t, s, extract.LLM{InputTokens: 64000, MaxOutput: 900, Report: func(r extract.Report) { told = r }}, in)
+	e, err := ask(t, s, extract.LLM{InputTokens: 64000, MaxOutput: 900, Report: func(r extract.Report) { told = r }}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +117,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 	if err := extract.Check(e, in.Items); err != nil {
 		t.Error(err)
 	}
-	if used != oneCall {
-		t.Errorf("usage %+v", used)
-	}
-	if told != (extract.Report{Session: e.SessionKey, Shown: 6, Calls: 1, Kept: 6}) {
+	if told != (extract.Report{Shown: 6, Kept: 6}) {
 		t.Errorf("told %+v", told)
 	}
 	q := s.asked[0]
@@ -150,7 +133,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 		}
 	}
 	again := &script{turns: []any{good()}}
-	if e2, _, err := ask(t, again, extract.LLM{}, in); err != nil || !reflect.DeepEqual(e2, e) || again.asked[0].Input != q.Input {
+	if e2, err := ask(t, again, extract.LLM{}, in); err != nil || !reflect.DeepEqual(e2, e) || again.asked[0].Input != q.Input {
 		t.Errorf("another time it is another result: %v", err)
 	}
 }
@@ -179,7 +162,7 @@ func TestAnswersAreReadHoweverTheyAreWrapped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e, _, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
+			e, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +231,7 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 			if !strings.HasPrefix(tt.line, "#") {
 				heading = "\n## Decisions\n"
 			}
-			e, _, err := ask(t, &script{turns: []any{reply("## Task\n- Make the uploader retry [1]\n"+heading+tt.line, goodSummary, goodSlug)}}, o, llmInput())
+			e, err := ask(t, &script{turns: []any{reply("## Task\n- Make the uploader retry [1]\n"+heading+tt.line, goodSummary, goodSlug)}}, o, llmInput())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +258,7 @@ func TestWhatOnlyAToolSaidIsNoWishWhateverStandsBeforeIt(t *testing.T) {
 		var told extract.Report
 		o := extract.LLM{Report: func(r extract.Report) { told = r }}
 		memory := "## Task\n- Make the uploader retry [1]\n\n## Preferences\n- " + strings.Repeat("y", n) + ": always push it to mirror, then [1]"
-		e, _, err := ask(t, &script{turns: []any{reply(memory, goodSummary, goodSlug)}}, o, in)
+		e, err := ask(t, &script{turns: []any{reply(memory, goodSummary, goodSlug)}}, o, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,14 +273,14 @@ func TestASummaryHoldsNothingThatNoItemHas(t *testing.T) {
 	var told extract.Report
 	o := extract.LLM{Report: func(r extract.Report) { told = r }}
 	summary := "# Uploads\n\nIt retries [4, 99] now [2].\n- `make upload` was run\n```sh\n- see <memoir-context>\n"
-	e, _, err := ask(t, &script{turns: []any{reply(goodMemory, summary, goodSlug)}}, o, llmInput())
+	e, err := ask(t, &script{turns: []any{reply(goodMemory, summary, goodSlug)}}, o, llmInput())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, body, _ := strings.Cut(e.RolloutSummary, "branch: main\n"); body != "\n- see ‹memoir-context>\n" || told.Dropped != (extract.Dropped{Summary: 2}) {
 		t.Errorf("got %+v\n%s", told.Dropped, e.RolloutSummary)
 	}
-	e, _, err = ask(t, &script{turns: []any{reply(goodMemory, "- `make upload` was run", goodSlug)}}, o, llmInput())
+	e, err = ask(t, &script{turns: []any{reply(goodMemory, "- `make upload` was run", goodSlug)}}, o, llmInput())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +304,7 @@ func TestWhatAHistorySaysOfASessionIsHeldAgainstIt(t *testing.T) {
 		`{"history_entry": "It retries.", "memory_update": ` + strings.TrimPrefix(good(), `{"raw_memory":`): "It retries.",
 		`{"history_entry": "It retries.", "memory_update": "## Task\n- Make the uploader retry [1]"}`:       "It retries.",
 	} {
-		e, _, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
+		e, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
 		if err != nil || e.HistoryEntry != want || !strings.HasPrefix(e.RawMemory(), "## Task\n- Make the uploader retry [1]\n") {
 			t.Errorf("%s: got %q, %v", text, e.HistoryEntry, err)
 		}
@@ -331,7 +314,7 @@ func TestWhatAHistorySaysOfASessionIsHeldAgainstIt(t *testing.T) {
 func TestNothingWorthKeepingIsAGoodAnswer(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{reply("", "", ""), reply(" \n", "", "a-slug"), `{"raw_memory": null, "rollout_summary": null, "rollout_slug": null}`, "```\n" + reply("", "", "") + "\n```"} {
-		e, _, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
+		e, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
 		if err != nil || !e.Empty() || e.RolloutSlug != "" || e.Model != "test/scripted" {
 			t.Errorf("%s: got %+v, %v", text, e, err)
 		}
@@ -363,8 +346,8 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &script{turns: []any{tt.text, good()}}
-			e, used, err := ask(t, s, extract.LLM{}, llmInput())
-			if err != nil || e.RawMemory() != goodMemory || used.Calls != 2 {
+			e, err := ask(t, s, extract.LLM{}, llmInput())
+			if err != nil || e.RawMemory() != goodMemory {
 				t.Fatalf("got %+v, %v", e, err)
 			}
 			earlier := s.asked[1].Earlier
@@ -375,9 +358,9 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 				t.Error("the question changed")
 			}
 
-			_, used, err = ask(t, &script{turns: []any{"hm", tt.text}}, extract.LLM{}, llmInput())
+			_, err = ask(t, &script{turns: []any{"hm", tt.text}}, extract.LLM{}, llmInput())
 			var answer *memoir.AnswerError
-			if !errors.As(err, &answer) || memoir.CodeOf(err) != memoir.CodeInvalid || memoir.HintOf(err) == "" || used.Calls != 2 {
+			if !errors.As(err, &answer) || memoir.CodeOf(err) != memoir.CodeInvalid || memoir.HintOf(err) == "" {
 				t.Fatalf("got %T %v", err, err)
 			}
 			for _, foreign := range []string{"make upload", "77", "fine", "xxxx"} {

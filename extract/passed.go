@@ -28,7 +28,7 @@ func passedCommands(s *session) []candidate {
 	broken := map[string]bool{} // heads whose last run failed, except those of checks
 	for _, r := range s.runs {
 		purpose, head := r.purpose()
-		broken[head] = r.status != statusPassed && !checks(purpose)
+		broken[head] = r.status != statusPassed && !Checks(purpose)
 	}
 	for _, r := range s.runs {
 		purpose, head := s.repeatable(r)
@@ -76,18 +76,18 @@ func beforeCommits(s *session) []candidate {
 	best := ""
 	from := 0
 	for _, p := range s.posts {
-		if p.kind != postCommit || p.item <= from {
+		if p.kind != postCommit || p.void || p.item <= from {
 			continue
 		}
-		for _, e := range s.edits {
-			if e.item < p.item {
-				from = max(from, e.item)
+		for _, item := range s.edits {
+			if item < p.item {
+				from = max(from, item)
 			}
 		}
 		var line []string
 		var cited []int
 		for _, r := range s.runs {
-			if purpose, head := s.repeatable(r); r.item > from && r.item <= p.item && r.dir == "" && checks(purpose) &&
+			if purpose, head := s.repeatable(r); r.item > from && r.item <= p.item && r.dir == "" && Checks(purpose) &&
 				r.general(head) && !slices.Contains(line, r.text) {
 				line, cited = append(line, r.text), append(cited, r.item)
 			}
@@ -125,9 +125,9 @@ func (r *run) general(head string) bool {
 	return text == head
 }
 
-// checks reports whether commands of a purpose check something: their failure is a result.
-func checks(purpose string) bool {
-	return slices.Contains([]string{forTest, forLint, forFormat, forCheck}, purpose)
+// Checks reports whether commands of a purpose check something: their failure is a result.
+func Checks(purpose string) bool {
+	return slices.Contains([]string{forTest, forLint, forFormat, ForCheck}, purpose)
 }
 
 // repeatable returns the purpose and head of a command that passed and can be run again;

@@ -245,11 +245,12 @@ func (s *session) undo(r *run) {
 }
 
 // posted is the signal of delivered work. It leaves out commits about feedback, style and merges, those with the title
-// of a pull request, and those without a body if a pull request or another commit describes the work.
+// of a pull request, and those without a body if a pull request or another commit describes the work. A list in a body
+// says what was changed, as git does; its prose says what for.
 func posted(s *session) []candidate {
 	bodies, titles := false, map[string]bool{}
 	for _, p := range s.posts {
-		if p.kind == postCommit && !p.void && statements(p.body, false) != "" {
+		if p.kind == postCommit && !p.void && statements(p.paragraphs(), maxBody) != "" {
 			bodies = true
 		}
 		if p.kind == postPull && !p.void {
@@ -258,7 +259,7 @@ func posted(s *session) []candidate {
 	}
 	var out []candidate
 	for _, p := range s.posts {
-		body := statements(p.body, p.kind == postPlan)
+		body := statements(p.paragraphs(), maxBody)
 		if p.void || p.kind == postIssue || p.kind == postCommit && (titles[p.title] ||
 			body == "" && (bodies || len(titles) > 0) || housekeeping(p.title)) {
 			continue
@@ -266,7 +267,8 @@ func posted(s *session) []candidate {
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
-			c.Detail, _, _ = strings.Cut(body, "; ")
+			prose := slices.DeleteFunc(p.paragraphs(), func(one paragraph) bool { return one.bullet })
+			c.Detail = cmp.Or(statements(prose, maxDetail), statements(p.paragraphs(), maxDetail))
 		}
 		if body != "" {
 			c.Text += " — " + body
@@ -296,20 +298,25 @@ func housekeeping(title string) bool {
 	return hasAny(lowerWords(title), "feedback", "review", "lint", "format", "fmt", "merge", "wip", "fixup", "typo")
 }
 
-// maxBody bounds, in bytes, the text that is taken from the body of a post.
-const maxBody = 600
+// Bounds, in bytes, of the text that is taken from the body of a post: in a raw memory, and among recent work.
+const (
+	maxBody   = 600
+	maxDetail = 400
+)
 
-// statements returns the first statements of a body, whole, up to maxBody bytes: without headings, trailers, test plans
-// and notes on its author. Of a plan it reads the first section only: the rest are steps.
-func statements(body string, plan bool) string {
-	if body == "" {
-		return ""
-	}
+// paragraphs returns the paragraphs of a body. Of a plan it returns the first section only: the rest are steps.
+func (p post) paragraphs() []paragraph {
+	list := paragraphs(straight.Replace(clean(p.body)))
+	return slices.DeleteFunc(list, func(b paragraph) bool { return p.kind == postPlan && b.heading != list[0].heading })
+}
+
+// statements returns the first statements of a body, whole, up to limit bytes: without headings, trailers, test plans
+// and notes on its author.
+func statements(list []paragraph, limit int) string {
 	var out []string
 	size := 0
-	list := paragraphs(straight.Replace(clean(body)))
 	for _, b := range list {
-		if b.section(endOfBody...) || plan && b.heading != list[0].heading {
+		if b.section(endOfBody...) {
 			break
 		}
 		for _, text := range sentences(b.text) {
@@ -317,7 +324,7 @@ func statements(body string, plan bool) string {
 			if trailer(text) || strings.HasSuffix(text, ":") || len(text) < 12 {
 				continue
 			}
-			if size += len(text) + 2; size > maxBody {
+			if size += len(text) + 2; size > limit {
 				return strings.Join(out, "; ")
 			}
 			out = append(out, text)

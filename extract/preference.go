@@ -57,7 +57,7 @@ const (
 const (
 	leastMaybe  = -25 // of a sentence that may hold from now on
 	leastMarked = 0   // of a rule that is marked as that
-	leastRule   = 80  // of a rule without a mark
+	leastRule   = 90  // of a rule without a mark
 )
 
 // marks mark a sentence as one that holds from now on.

@@ -49,7 +49,7 @@ func (r *run) changes() bool {
 	purpose, _ := r.purpose()
 	return r.status == statusPassed && !r.dynamic && len(r.text) <= maxCommand && r.target == "" &&
 		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
-		(!checks(purpose) || slices.Contains(r.args, "install")) && !didNothing(r.call.output)
+		(!Checks(purpose) || slices.Contains(r.args, "install")) && !didNothing(r.call.output)
 }
 
 // looks reports whether a command only reads.
@@ -60,7 +60,7 @@ func (r *run) looks() bool {
 }
 
 func (s *session) editedBetween(from, to int) bool {
-	return slices.ContainsFunc(s.edits, func(e edit) bool { return e.item > from && e.item < to })
+	return slices.ContainsFunc(s.edits, func(item int) bool { return item > from && item < to })
 }
 
 // didNothing reports whether an output says that a command had nothing to do.

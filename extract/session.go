@@ -16,8 +16,8 @@ type session struct {
 	root      string // the directory that paths are made relative to; may be empty
 	turns     []*turn
 	calls     []*call
-	runs      []*run // of all calls
-	edits     []edit
+	runs      []*run            // of all calls
+	edits     []int             // items that changed a file, ascending
 	texts     map[string]string // written by the session, by path relative to root
 	posts     []post            // commits, pull requests and approved plans, in order
 	worktrees map[string]bool   // directories of working trees that commands in the project added
@@ -25,7 +25,6 @@ type session struct {
 	gone      map[string]int    // path -> the item that removed or restored the file
 	left      map[string]int    // word of code -> the item of the edit that removed it last
 	items     []memoir.Item
-	results   string // see repeats
 }
 
 // A turn is a person's message with all that the agent did until the next one. If a session
@@ -43,11 +42,6 @@ type turn struct {
 type say struct {
 	item int
 	text string
-}
-
-type edit struct {
-	item int
-	path string // relative to the session's root where it lies below it
 }
 
 // maxMessage bounds, in bytes, the text that is read of one message. Of a longer one, which
@@ -138,9 +132,9 @@ func (s *session) change(it *memoir.Item, diff string) {
 		switch verb + ": " {
 		case addFile:
 			s.write(name, strings.ReplaceAll(strings.TrimPrefix(lines, "+"), "\n+", "\n"))
-			s.edit(it.N, name)
+			s.edits = append(s.edits, it.N)
 		case updateFile:
-			s.edit(it.N, name)
+			s.edits = append(s.edits, it.N)
 		case deleteFile:
 			s.gone[s.relative(name)] = it.N
 		}
@@ -148,7 +142,7 @@ func (s *session) change(it *memoir.Item, diff string) {
 }
 
 func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
-	c := &call{item: it.N, output: it.Output, status: ended(it, s.Source)}
+	c := &call{output: it.Output, status: ended(it, s.Source)}
 	runs, wrote := parser.parse(clean(it.Input), it.CWD)
 	for _, r := range runs {
 		r.item, r.call, r.dir = it.N, c, s.relative(r.dir)
@@ -173,7 +167,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 		}
 		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args,
 			inPlace) && !r.dynamic {
-			s.edit(it.N, path.Join(r.dir, r.args[len(r.args)-1]))
+			s.edits = append(s.edits, it.N)
 		}
 	}
 }
@@ -207,14 +201,6 @@ func (s *session) write(name, text string) {
 	if text != "" && len(text) <= maxMessage && len(s.texts) < maxTexts {
 		s.texts[s.relative(name)] = text
 	}
-}
-
-func (s *session) edit(item int, name string) {
-	e := edit{item, s.relative(name)}
-	if n := len(s.edits); n > 0 && s.edits[n-1] == e {
-		return
-	}
-	s.edits = append(s.edits, e)
 }
 
 // relative returns a path relative to the session's root if it is below it, else unchanged.

@@ -61,7 +61,7 @@ func talk(lines ...string) Input {
 // statementsOf are the texts of a kind that the built-in model makes of a session.
 func statementsOf(t *testing.T, in Input, kind memoir.StatementKind) []string {
 	t.Helper()
-	e, _, err := NewBuiltin().Extract(context.Background(), in)
+	e, err := NewBuiltin().Extract(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestARawMemoryHasAtMost1500Tokens(t *testing.T) {
 			"$ git commit -m 'fix: "+many("retry", 8)+"\n\n"+many("The upstream resets", 28)+".'",
 			strings.ReplaceAll(many("> Never push to main before review of", 22), " w", " 1w")+".")
 	}
-	e, _, err := NewBuiltin().Extract(t.Context(), talk(lines...))
+	e, err := NewBuiltin().Extract(t.Context(), talk(lines...))
 	if n := memoir.Tokens(e.RawMemory()); err != nil || n > 1500 || n < 1300 {
 		t.Errorf("%d tokens, %v:\n%s", n, err, e.RawMemory())
 	}
@@ -199,16 +199,12 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a correction before anything done": {memoir.StatementPreference, []string{"> add a cache", "< Where?", "> No idea, look at the client first."}, ""},
 		"a pasted rule":                     {memoir.StatementPreference, []string{"> Look at this:\n```\nNever touch the cache.\n```"}, ""},
 		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch”"},
-		// done
-		"what a check has passed":    {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< `reset()` now clears the header before each request of the client."}, "`reset()` now clears the header"},
-		"what no check has passed":   {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "< `reset()` now clears the header before each request of the client."}, ""},
-		"what was done about a test": {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< `TestReset` now clears the header before each request of the client."}, ""},
-		"what was removed again":     {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< `reset()` now clears the header before each request of the client.", "> do it elsewhere then", "~ a.go reset() clear()", "< Moved."}, ""},
 		// conclusion
-		"a conclusion":                 {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
-		"a conclusion without work":    {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, ""},
-		"a proposal":                   {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token when it reconnects to the server. Shall I keep it?"}, ""},
-		"a conclusion that was denied": {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears it.", "> No, that is not the reason at all."}, ""},
+		"a conclusion that was removed again": {memoir.StatementClaim, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< `reset()` now clears the header before each request of the client.", "> do it elsewhere then", "~ a.go reset() clear()", "< Moved."}, ""},
+		"a conclusion":                        {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
+		"a conclusion without work":           {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, ""},
+		"a proposal":                          {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token when it reconnects to the server. Shall I keep it?"}, ""},
+		"a conclusion that was denied":        {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears it.", "> No, that is not the reason at all."}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -230,7 +226,7 @@ func TestWishesAreToldByTheirForm(t *testing.T) {
 		"In this project, one class stands in one module.":      memoir.SignalRule,
 		"Keep in mind: the build machine has no graphics card":  memoir.SignalRule,
 		"we're using uv, not pip":                               memoir.SignalRule,
-		"My laptop is too slow for the whole suite":             memoir.SignalRule,
+		"My laptop is too slow for the whole suite":             memoir.SignalMaybe,
 		"no abbreviations, please":                              memoir.SignalMaybe,
 		"Don't touch the schema.":                               memoir.SignalMaybe,
 		"The staging server has two cores.":                     memoir.SignalRule,

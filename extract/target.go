@@ -125,19 +125,19 @@ func (r *run) operands() []string {
 	})
 }
 
-// commandIn returns the commands in a text of the form "PURPOSE: `CMD` in `DIR`", and what is behind them.
+// commandIn returns the commands in a text of the form "PURPOSE: `CMD` in `DIR`, `CMD`", and what is behind them.
 func commandIn(text string) (runs []*run, behind string) {
 	purpose, rest, _ := strings.Cut(text, ": ")
 	if !purposes[purpose] || !strings.HasPrefix(rest, "`") {
 		return nil, ""
 	}
-	span := codeSpans.FindStringIndex(rest)
-	if span == nil || span[0] > 0 {
-		return nil, ""
+	for span := codeSpans.FindStringIndex(rest); span != nil && span[0] == 0; span = codeSpans.FindStringIndex(rest) {
+		in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
+		some, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), in[1])
+		runs, behind = append(runs, some...), rest[span[1]+len(in[0]):]
+		rest = strings.TrimPrefix(behind, ", ")
 	}
-	in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
-	runs, _ = newShellParser().parse(strings.Trim(rest[:span[1]], "` "), in[1])
-	return runs, rest[span[1]+len(in[0]):]
+	return runs, behind
 }
 
 // Targets returns what the command in a line of a memory needs of a working tree, of which exists tells the paths. It
@@ -161,7 +161,7 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 		for _, name := range r.needed(exists) {
 			if name = (&seen{}).relative(r.dir, name); name != "" {
 				out = append(out, Target{Name: name, Paths: []string{name}})
-				if checks(purposeWords[path.Base(r.program)]) { // it may match parts of paths
+				if Checks(purposeWords[path.Base(r.program)]) { // it may match parts of paths
 					out[len(out)-1].Paths = append(out[len(out)-1].Paths, "*/"+name)
 				}
 			}
@@ -235,7 +235,7 @@ func (r *run) needed(exists func(string) bool) (paths []string) {
 	if program != r.program {
 		return []string{r.program}
 	}
-	reads := checks(purposeWords[program])
+	reads := Checks(purposeWords[program])
 	script := grammars[strings.TrimRight(program, digits+".")] == byScript
 	for i, w := range r.args {
 		w = strings.TrimSuffix(w, "/...")

@@ -136,7 +136,7 @@ func sentenceEnd(text string, mark int) int {
 	if strings.HasSuffix(strings.TrimRight(text[:mark], "."), "/") { // of a path: ./...
 		return 0
 	}
-	if text[mark] == '.' && end == mark+1 {
+	if text[mark] == '.' && strings.Trim(text[mark+1:end], ")") == "" {
 		word := strings.ToLower(text[strings.LastIndexByte(text[:mark], ' ')+1 : mark])
 		if notEnds[strings.Trim(word, "(*_")] || len(word) == 1 && unicode.IsLetter(rune(word[0])) {
 			return 0

@@ -123,14 +123,6 @@ func (e *Error) Again() bool {
 	return e.Class == ClassTemporary || e.Class == ClassLimited || e.Class == ClassUnreachable
 }
 
-// ClassOf returns the class of the first Error in err's chain.
-func ClassOf(err error) (Class, bool) {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Class, true
-	}
-	return "", false
-}
-
 // Words of servers and agents that classify a failure better than its status.
 var (
 	noCredit = lazyregexp.New(`(?i)insufficient_quota|billing_(hard_limit_reached|not_active)|access_terminated|` +

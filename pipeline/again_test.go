@@ -22,15 +22,15 @@ import (
 // earlier is the built-in model of an earlier program, which had other rules.
 type earlier struct{ extract.Extractor }
 
-func (e earlier) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
-	out, usage, err := e.Extractor.Extract(ctx, in)
+func (e earlier) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, error) {
+	out, err := e.Extractor.Extract(ctx, in)
 	out.Statements = slices.DeleteFunc(out.Statements, func(s memoir.Statement) bool { return s.Signal == "posted" })
 	for _, signal := range []string{"required", "passed"} { // a rule that is gone, and one that has changed
 		out.Statements = append(out.Statements, memoir.Statement{Kind: memoir.StatementFailure, By: memoir.ByTool,
 			Text: "the " + signal + " rule was wrong", Signal: signal, Items: []int{in.Items[0].N}, At: "2026-05-01"})
 	}
 	out.RolloutSummary, out.RolloutSlug = "by an earlier program", "earlier"
-	return out, usage, err
+	return out, err
 }
 
 // runEarlier makes one run as a program that stored no reader.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -133,13 +132,11 @@ func outcomeOf(err error) string {
 	return store.OutcomeFailed
 }
 
-// endWork enters the outcome of work without a stored result into the ledger.
+// endWork enters the outcome of work without a stored result into the ledger. If it cannot, the work stays unfinished.
 func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
 	ctx, cancel := lasting(ctx, endWithin)
 	defer cancel()
-	if err := r.store.EndWork(ctx, token, projectID, outcome); err != nil {
-		r.log.Warn("cannot record the outcome of work in the ledger", "error", err)
-	}
+	_ = r.store.EndWork(ctx, token, projectID, outcome)
 }
 
 // unservedDelay is the longest delay of a session or project whose model's server was unavailable, unless
@@ -262,7 +259,6 @@ func (r *run) survive(err *error) {
 	if v == nil {
 		return
 	}
-	r.log.Error("panic", "value", r.redact(fmt.Sprint(v)), "stack", string(debug.Stack()))
 	*err = memoir.Errorf(memoir.CodeInternal, "this is a bug in memoir: please report it", "unexpected: %v", v)
 }
 

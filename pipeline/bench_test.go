@@ -68,7 +68,7 @@ func BenchmarkConcurrency(b *testing.B) {
 			return one, consolidate.NewBuiltin(), err
 		}
 		o.Settings.Memories.Concurrency = workers
-		_, err := pipeline.Scan(b.Context(), st, o)
+		err := pipeline.Scan(b.Context(), st, o)
 		must(b, err)
 		var extracted time.Time
 		began := time.Now()

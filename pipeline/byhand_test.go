@@ -275,7 +275,7 @@ type editing struct {
 	before func()
 }
 
-func (e editing) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, memoir.Usage, error) {
+func (e editing) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, error) {
 	e.before()
 	return e.Consolidator.Consolidate(ctx, in)
 }
@@ -305,7 +305,7 @@ func TestAReflectionChangesTheMemoryThatTheModelSaw(t *testing.T) {
 		code   memoir.Code // of the error; empty: none
 		calls  int
 	}{
-		{"no memory yet", func() { _, _ = pipeline.Scan(t.Context(), open(t, home), options(home, dir)) }, modeltest.Step{Text: patch}, memoir.CodeNotFound, 0},
+		{"no memory yet", func() { _ = pipeline.Scan(t.Context(), open(t, home), options(home, dir)) }, modeltest.Step{Text: patch}, memoir.CodeNotFound, 0},
 		{"cut", func() { run(t, options(home, dir)) }, modeltest.Step{Text: patch, Stop: "length"}, memoir.CodeInvalid, 1},
 		{"a person's line", nil, modeltest.Step{Text: `{"ops": [{"op": "remove", "line": 7}]}`}, memoir.CodeInvalid, 1},
 		{"the server breaks", nil, modeltest.Step{Status: http.StatusInternalServerError, Message: "boom"}, memoir.CodeModel, 4},

@@ -111,7 +111,7 @@ func (p *phase1) extractOne(
 	texts.Store(&out.Messages)
 	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
 	in := extract.Input{Session: session, Items: loaded.Items}
-	extraction, _, err := p.extractor.Extract(ctx, in) // the ledger has its usage
+	extraction, err := p.extractor.Extract(ctx, in)
 	if err != nil {
 		return out, err
 	}

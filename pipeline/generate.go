@@ -149,8 +149,7 @@ func (c *consolidation) askOnce(
 		return c.onlyHandEdits(ctx, in, live)
 	}
 	result, err := apart(ctx, c.run, func() (memoir.Consolidation, error) {
-		made, _, err := c.consolidator.Consolidate(ctx, in) // what it spent is in the ledger
-		return made, err
+		return c.consolidator.Consolidate(ctx, in)
 	})
 	return &result, err
 }

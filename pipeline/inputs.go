@@ -238,7 +238,7 @@ func (r *run) week(project memoir.Project, by consolidate.Consolidator) *entry.W
 			Items: []int{1}, At: e.CreatedAt.UTC().Format(time.DateOnly)}
 		if e.Author == memoir.AuthorUser {
 			said := memoir.Item{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: e.Text}
-			found, _, err := extract.NewBuiltin().Extract(context.Background(), extract.Input{Items: []memoir.Item{said}})
+			found, err := extract.NewBuiltin().Extract(context.Background(), extract.Input{Items: []memoir.Item{said}})
 			if err == nil && len(found.Statements) > 0 {
 				for i := range found.Statements {
 					found.Statements[i].At = whole.At

@@ -38,12 +38,11 @@ type inquiring struct {
 
 func (i inquiring) Name() string { return i.model.Name() }
 
-func (i inquiring) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+func (i inquiring) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, error) {
 	if _, err := i.model.Call(ctx, model.Request{Input: in.Session.ID}); err != nil {
-		return memoir.Extraction{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "", "asking: %w", err)
+		return memoir.Extraction{}, memoir.Errorf(memoir.CodeInvalid, "", "asking: %w", err)
 	}
-	e, _, err := i.Extractor.Extract(ctx, in)
-	return e, memoir.Usage{}, err
+	return i.Extractor.Extract(ctx, in)
 }
 
 func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
@@ -180,7 +179,7 @@ type stubExtractor struct {
 	do     func()
 }
 
-func (s stubExtractor) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+func (s stubExtractor) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, error) {
 	if s.poison == "" || in.Session.ID == s.poison {
 		s.do()
 	}
@@ -189,7 +188,7 @@ func (s stubExtractor) Extract(ctx context.Context, in extract.Input) (memoir.Ex
 
 type panicky struct{ consolidate.Consolidator }
 
-func (panicky) Consolidate(context.Context, consolidate.Input) (memoir.Consolidation, memoir.Usage, error) {
+func (panicky) Consolidate(context.Context, consolidate.Input) (memoir.Consolidation, error) {
 	panic("no such page")
 }
 

@@ -31,41 +31,34 @@ type asking struct {
 
 func (a asking) Name() string { return a.model.Name() }
 
-func (a asking) ask(ctx context.Context, input string) (memoir.Usage, error) {
+func (a asking) ask(ctx context.Context, input string) error {
 	answer, err := a.model.Call(ctx, model.Request{System: "Say ok.", Input: input, MaxOutput: a.maxOutput})
-	if err != nil {
-		return memoir.Usage{}, err
+	if err == nil && strings.HasPrefix(answer.Text, "useless") {
+		err = &memoir.AnswerError{Err: errors.New("the answer is no JSON")}
 	}
-	if len(answer.Text) >= len("useless") && answer.Text[:len("useless")] == "useless" {
-		return answer.Usage, &memoir.AnswerError{Err: errors.New("the answer is no JSON")}
-	}
-	return answer.Usage, nil
+	return err
 }
 
-func (a asking) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+func (a asking) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, error) {
 	text := ""
 	for _, it := range in.Items {
 		text += it.Text + it.Input + it.Output + "\n"
 	}
-	usage, err := a.ask(ctx, text)
-	if err != nil {
-		return memoir.Extraction{}, usage, err
+	if err := a.ask(ctx, text); err != nil {
+		return memoir.Extraction{}, err
 	}
-	e, _, err := a.extractor.Extract(ctx, in)
-	return e, usage, err
+	return a.extractor.Extract(ctx, in)
 }
 
-func (a asking) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, memoir.Usage, error) {
+func (a asking) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, error) {
 	text := ""
 	for _, e := range in.Extractions {
 		text += e.RawMemory() + "\n"
 	}
-	usage, err := a.ask(ctx, text)
-	if err != nil {
-		return memoir.Consolidation{}, usage, err
+	if err := a.ask(ctx, text); err != nil {
+		return memoir.Consolidation{}, err
 	}
-	c, _, err := a.memory.Consolidate(ctx, in)
-	return c, usage, err
+	return a.memory.Consolidate(ctx, in)
 }
 
 // price is what tokens cost in these tests: a dollar for a thousand read, two for a thousand written.

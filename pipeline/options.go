@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +55,6 @@ type Options struct {
 	Phases func(meter Meter) (extract.Extractor, consolidate.Consolidator, error)
 
 	Progress func(Progress) // called from one goroutine at a time; may be nil
-	Log      *slog.Logger   // may be nil
 }
 
 // Meter returns a model whose calls are counted and limited. Retries must wrap it.
@@ -80,7 +77,7 @@ type run struct {
 
 func newRun(st *store.Store, opts Options) (*run, error) {
 	r := &run{store: st, opts: opts, holder: lease.Self(), began: time.Now(), id: lease.NewToken()}
-	r.log, r.show = cmp.Or(opts.Log, slog.New(slog.DiscardHandler)), opts.Progress
+	r.show = opts.Progress
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
 	var err error

@@ -133,16 +133,14 @@ func (m *meter) unserved(name string) *Unserved {
 	return called.out
 }
 
-// recordBegin records the start of the run once there is work. A failure is only logged: a fault of the
-// database will fail the run itself.
+// recordBegin records the start of the run once there is work. A fault of the database will fail the run
+// itself.
 func (p *phases) recordBegin(ctx context.Context) {
 	if p.opts.DryRun || p.recorded {
 		return
 	}
 	p.recorded = true
-	if err := p.store.BeginRun(ctx, p.id, p.holder); err != nil {
-		p.log.Warn("cannot record the start of the run", "error", err)
-	}
+	_ = p.store.BeginRun(ctx, p.id, p.holder)
 }
 
 // endUnserved reports the models that were out of service. A run that did nothing else has failed.

@@ -162,7 +162,7 @@ func (r *run) news(
 		return nil, err
 	}
 	if m == nil {
-		found, _, err := extract.NewBuiltin().Extract(ctx, extract.Input{Session: s, Items: items})
+		found, err := extract.NewBuiltin().Extract(ctx, extract.Input{Session: s, Items: items})
 		for _, st := range found.Statements {
 			if st.Kind != memoir.StatementClaim {
 				lines = append(lines, st.Text)

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"log/slog"
 	"slices"
 	"sync"
 
@@ -217,7 +216,6 @@ type Progress struct {
 
 // A reporter collects the report of a run, for all of its goroutines.
 type reporter struct {
-	log  *slog.Logger
 	show func(Progress) // as Options.Progress
 
 	mu     sync.Mutex
@@ -269,7 +267,6 @@ func (r *reporter) tell(p Progress) {
 		return
 	}
 	r.report.Warnings = append(r.report.Warnings, warning)
-	r.log.Warn(p.Warn, "hint", p.Hint)
 	r.send(p)
 }
 

@@ -57,8 +57,8 @@ func TestWhatWasRolledBackIsWithdrawn(t *testing.T) {
 // silent extracts nothing.
 type silent struct{ extract.Extractor }
 
-func (silent) Extract(context.Context, extract.Input) (memoir.Extraction, memoir.Usage, error) {
-	return memoir.Extraction{}, memoir.Usage{}, nil
+func (silent) Extract(context.Context, extract.Input) (memoir.Extraction, error) {
+	return memoir.Extraction{}, nil
 }
 
 func TestAnEmptyExtractionWithdrawsNothingThatWasNotUndone(t *testing.T) {

@@ -153,7 +153,6 @@ func asFile(path string, info fs.FileInfo) memoir.File {
 // Missing returns the paths, each found by Walk before, that have no session any more. A session that cannot be
 // checked, for instance because its database is locked, is not missing.
 func Missing(paths []string) []string {
-	sessions := map[string]map[string]bool{} // by database: the paths of its sessions; nil: unknown
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) (there bool) {
 		info, err := os.Stat(path)
 		if err == nil {
@@ -161,40 +160,14 @@ func Missing(paths []string) []string {
 			_, listed, err := opencodeSessions(path, info)
 			return (info.Mode().IsRegular() || info.IsDir()) && !(listed && err == nil && isDatabase(path, info))
 		}
-		database, _, member := splitMember(path)
-		if !gone(err) || !member {
-			return !gone(err)
+		if gone(err) {
+			_, err = Stat(path) // maybe of a database
 		}
-		if _, looked := sessions[database]; !looked {
-			sessions[database] = membersOf(database)
-		}
-		known := sessions[database]
-		return known == nil || known[path]
+		return !gone(err)
 	})
 }
 
 // gone reports an error that means that no file is at a path.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
-// membersOf returns the paths of a database's sessions; nil if they cannot be listed, and an empty map if the
-// database does not exist.
-func membersOf(database string) map[string]bool {
-	members := map[string]bool{}
-	info, err := os.Stat(database)
-	if errors.Is(err, fs.ErrNotExist) {
-		return members
-	}
-	if err != nil {
-		return nil
-	}
-	sessions, ok, err := opencodeSessions(database, info)
-	if err != nil || !ok {
-		return nil // not permitted, or damaged
-	}
-	for _, f := range sessions {
-		members[f.Path] = true
-	}
-	return members
 }

@@ -272,7 +272,7 @@ func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok
 func statMember(database, id string) (memoir.File, error) {
 	files, err := listSessions(database, "id = ?1", id)
 	switch {
-	case err != nil && !errors.Is(err, errLater):
+	case err != nil && (len(files) == 0 || !errors.Is(err, errLater)):
 		return memoir.File{}, databaseError(database, err)
 	case len(files) == 0:
 		return memoir.File{}, &fs.PathError{Op: "stat", Path: memberPath(database, id), Err: fs.ErrNotExist}

@@ -34,7 +34,7 @@ func (set *ruleSet) findEncoded(text string, depth int) []finding {
 				continue
 			}
 			found = append(found, finding{
-				rule: f.rule, text: text, hidden: cmp.Or(f.hidden, decoded[from:to]),
+				rule: f.rule, hidden: cmp.Or(f.hidden, decoded[from:to]),
 				matchStart: code.start, matchEnd: code.end, start: code.start, end: code.end,
 			})
 		}

@@ -58,7 +58,7 @@ func (set *ruleSet) findDecoded(text string, urls bool, depth int) (found []find
 	}
 	for _, w := range v.windows() {
 		for _, f := range set.searchDeep(w.text, depth) {
-			found = append(found, w.place(f, text))
+			found = append(found, w.place(f))
 		}
 	}
 	return found

@@ -37,7 +37,7 @@ func (set *ruleSet) findSplit(text string, found []finding) (split []finding) {
 				return g.start == start && g.end > start && (g.rule == f.rule || f.rule.rank != rankSpecific)
 			})
 			f.end = w.certainEnd(f, text, known)
-			f = w.place(f, text)
+			f = w.place(f)
 			rest, _, _ := strings.Cut(text[f.end:], "\n")
 			alone := strings.Trim(rest, " \t\r\"'`,;)]}=") == ""
 			if strings.Contains(text[f.start:f.end], "\n") && (alone || !known) {

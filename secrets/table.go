@@ -94,7 +94,6 @@ func (set *ruleSet) findInTables(text string, heads []int) []finding {
 			continue
 		}
 		v := p.values[i]
-		f.text = text
 		f.start, f.end = v.raw+f.start-v.at, v.raw+f.end-v.at
 		f.matchStart, f.matchEnd = f.start, f.end
 		found = append(found, f)

@@ -13,7 +13,6 @@ type finding struct {
 	start      int // of the secret
 	end        int
 	group      int    // index of the group with the secret, 0 if it is the whole match
-	text       string // to which the offsets refer
 	hidden     string // the secret, if the text has it in another form
 }
 
@@ -63,7 +62,6 @@ func (r *rule) judge(text string, start, end int, global []*allowlist) (finding,
 	}
 	return finding{
 		rule:       r,
-		text:       text,
 		matchStart: start + lead,
 		matchEnd:   start + lead + len(match),
 		start:      start + lead + secretStart,

@@ -143,8 +143,8 @@ func (v view) part(from, to int, marks []mark) view {
 }
 
 // place converts a finding in the view to offsets of the text. A quoted secret loses its quotes.
-func (v view) place(f finding, text string) finding {
-	f.text, f.hidden = text, cmp.Or(f.hidden, v.text[f.start:f.end])
+func (v view) place(f finding) finding {
+	f.hidden = cmp.Or(f.hidden, v.text[f.start:f.end])
 	if f.end-f.start >= 2 && strings.IndexByte("\"'`", v.text[f.start]) >= 0 && v.text[f.start] == v.text[f.end-1] {
 		f.start, f.end = f.start+1, f.end-1
 	}

@@ -62,7 +62,7 @@ func (e *editing) run(now string) {
 	var err error
 	e.in.HandEdits, err = e.st.HandEdits(e.t.Context(), project)
 	must(e.t, err)
-	e.live, _, err = consolidate.NewBuiltin().Consolidate(e.t.Context(), e.in)
+	e.live, err = consolidate.NewBuiltin().Consolidate(e.t.Context(), e.in)
 	must(e.t, err)
 }
 

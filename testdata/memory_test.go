@@ -44,7 +44,7 @@ func remember(t *testing.T, dir string, p testdata.Project) memoir.Consolidation
 			ID: s.ID, Source: s.Source, Kind: s.Kind, Title: redactor.Text(head.Title),
 			CWD: head.CWD, Branch: head.Branch, CreatedAt: head.CreatedAt, UpdatedAt: s.Updated,
 		}
-		extraction, _, err := extract.NewBuiltin().Extract(t.Context(), extract.Input{Session: session, Items: items})
+		extraction, err := extract.NewBuiltin().Extract(t.Context(), extract.Input{Session: session, Items: items})
 		if err != nil {
 			t.Fatalf("%s: extract: %v", s.Name, err)
 		}
@@ -60,7 +60,7 @@ func remember(t *testing.T, dir string, p testdata.Project) memoir.Consolidation
 		in.Extractions = append(in.Extractions, extraction)
 		in.Changed[s.Key()] = true
 	}
-	result, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), in)
+	result, err := consolidate.NewBuiltin().Consolidate(t.Context(), in)
 	if err != nil {
 		t.Fatalf("%s: consolidate: %v", p.Name, err)
 	}

@@ -86,7 +86,7 @@ func runReal(ctx context.Context, o options, out, stderr io.Writer) error {
 			of, ok := kept[r.session.ID]
 			if o.home == "" {
 				start := time.Now()
-				extraction, _, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
+				extraction, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
 				if err != nil {
 					return fmt.Errorf("extract %s: %w", r.Session, err)
 				}

@@ -120,7 +120,7 @@ func signalOf(s sentence) (string, error) {
 		}, items...)
 		items[3].N = 4
 	}
-	e, _, err := extract.NewBuiltin().Extract(context.Background(),
+	e, err := extract.NewBuiltin().Extract(context.Background(),
 		extract.Input{Session: memoir.Session{ID: "typed", Source: memoir.SourceClaude, CWD: "/srv/app"}, Items: items})
 	signal := ""
 	for _, st := range e.Statements {

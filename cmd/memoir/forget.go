@@ -282,7 +282,7 @@ func (p *program) undoForgetting(
 	if len(opts.Only) == 0 {
 		return p.result(c, nil, pipeline.Report{}, func() {})
 	}
-	_, err = pipeline.Scan(c.Context, st, opts)
+	err = pipeline.Scan(c.Context, st, opts)
 	sessions, failed := st.Sessions(c.Context, store.Filter{Keys: opts.Only})
 	if err = cmp.Or(err, failed); err != nil {
 		return err

@@ -216,7 +216,7 @@ func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.St
 	ref string) (string, error) {
 	row, err := p.findProject(c, st, opts.Settings, ref)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		if _, scanErr := pipeline.Scan(ctx, st, opts); scanErr != nil {
+		if scanErr := pipeline.Scan(ctx, st, opts); scanErr != nil {
 			return "", scanErr
 		}
 		row, err = p.findProject(c, st, opts.Settings, ref)

@@ -21,19 +21,21 @@ const (
 	passPrompt  = "Is the lamp of the quay lit?"
 	quietPrompt = "Please light the lamp of the mole."
 	afterFail   = "then `./lamp.sh --quick` passed."
+	firstStep   = "I light it."
 	afterEdit   = "Of `wick.sh`, earlier sessions:"
 )
 
 // acting connects an agent with memoir and looks at what reaches the model after a failure and an edit.
 func acting(_ agent, work string) kind {
 	wick := &mockmodel.File{Path: filepath.Join(work, "wick.sh"), Content: "#!/bin/sh\n"}
-	steps := []mockmodel.Step{{Text: "I light it.", Shell: "./lamp.sh --fast"}, {Text: "Again.", Shell: "./lamp.sh --fast"},
+	steps := []mockmodel.Step{{Text: firstStep, Shell: "./lamp.sh --fast"}, {Text: "Again.", Shell: "./lamp.sh --fast"},
 		{Text: "Slower.", Shell: "./lamp.sh --quick"}, {Text: "A wick.", Write: wick}, {Text: "It is lit."}}
 	return kind{mockmodel.Script{{Prompt: failPrompt, Steps: steps}, {Prompt: quietPrompt, Steps: steps},
 		{Prompt: passPrompt, Steps: []mockmodel.Step{{Text: "I look.", Shell: "./lamp.sh --quick"}, {Text: "It is."}}},
 	}, func(ctx context.Context, v *visit) {
 		v.version, v.channel = v.version+", tools", "hooks of tool calls"
-		const lamp = "#!/bin/sh\n[ \"$1\" = --quick ] && exit\necho \"lamp: unknown option $1\" >&2\nexit 2\n"
+		// Qwen Code may lose the output of a program that ends at once.
+		const lamp = "#!/bin/sh\n[ \"$1\" = --quick ] && exit\necho \"lamp: unknown option $1\" >&2\nsleep 0.3\nexit 2\n"
 		err := writeFile(filepath.Join(v.work, "lamp.sh"), lamp)
 		if err == nil {
 			err = os.Chmod(filepath.Join(v.work, "lamp.sh"), 0o700)
@@ -68,32 +70,29 @@ func holdingPrompt(calls []modeltest.Call, prompt string) (bodies [][]byte) {
 	return bodies
 }
 
-// told compares how often texts are in requests: none in the first one, the text after the failure in the second one, and
-// none twice.
+// told compares how often texts are in requests: no text twice, and that after the failure in each request since then.
 func (r *row) told(when string, bodies [][]byte, failures, edits int) {
 	r.requests += len(bodies)
 	if len(bodies) < 2 {
 		r.differ("%s: %d requests have the prompt", when, len(bodies))
-		return
 	}
-	most := func(text string, in ...[]byte) (n int) {
-		for _, body := range in {
+	for _, body := range bodies {
+		since := bytes.Contains(body, []byte(firstStep)) // else it is the first one, or for a title
+		if n := bytes.Count(body, []byte(afterFail)); since && n != failures || !since && n != 0 {
+			r.differ("%s: a request has the text after the failure %d times", when, n)
+		}
+	}
+	most := func(text string) (n int) {
+		for _, body := range bodies {
 			n = max(n, bytes.Count(body, []byte(text)))
 		}
 		return n
 	}
-	for _, c := range []struct {
-		what  string
-		n     int
-		wants int
-	}{
-		{"after the failure", most(afterFail, bodies...), failures}, {"after the edit", most(afterEdit, bodies...), edits},
-		{"after the failure, in the first request", most(afterFail, bodies[0]), 0},
-		{"after the failure, in the second request", most(afterFail, bodies[1]), failures},
-	} {
-		if c.n != c.wants {
-			r.differ("%s: the text %s is there %d times, not %d", when, c.what, c.n, c.wants)
-		}
+	if n := most(afterFail); n != failures {
+		r.differ("%s: the text after the failure is there %d times, not %d", when, n, failures)
+	}
+	if n := most(afterEdit); n != edits {
+		r.differ("%s: the text after the edit is there %d times, not %d", when, n, edits)
 	}
 }
 

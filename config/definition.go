@@ -123,6 +123,8 @@ var definitions = []definition{
 		doc: "after a failed command, tell what passed after the same failure in an earlier session"},
 	{name: "deliver.onEdit", usual: "true", tighten: tightenOff,
 		doc: "after an edit, tell what earlier sessions decided, refuted or saw fail that names this file"},
+	{name: "deliver.atPrompt", usual: "false", tighten: tightenOff,
+		doc: "at a prompt, tell the lines of memory that have most of its words; install again to add the hook"},
 	{name: "limits.tokensPerRun", usual: "0", zeroNone: true, own: true, max: unlimited,
 		doc: "tokens that one run may spend; 0: no limit"},
 	{name: "limits.tokensPerDay", usual: "0", zeroNone: true, own: true, max: unlimited,

@@ -30,6 +30,7 @@ const (
 
 // A Reader chooses statements of a project's live memory for one session.
 type Reader struct {
+	Project string // its id
 	Root    memory.Root
 	Top     string // of the working tree
 	Session string // id of the session, whose own statements are not told
@@ -98,6 +99,42 @@ func (r Reader) OnEdit(path string, first func(Known) bool) (string, error) {
 	}
 	all, err = r.holding(slices.DeleteFunc(all, func(k Known) bool { return !concerns(k.Statement, path) }))
 	return edit(path, all, first), err
+}
+
+// Bounds of what is told at a prompt.
+const (
+	maxPrompt = 600                // bytes of the text
+	recent    = 7 * 24 * time.Hour // how old a line may be that the working tree does not confirm
+)
+
+// AtPrompt says the lines of MEMORY.md with some keys, in their order, of which first accepts a statement. A line is of
+// the last days, or the working tree confirms it.
+func (r Reader) AtPrompt(keys []string, now time.Time, first func(Known) bool) (string, error) {
+	content, err := r.content()
+	all, errStatements := r.statements(content, `"id":`)
+	if err = cmp.Or(err, errStatements); err == nil {
+		all, err = r.holding(all)
+	}
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	_, made, err := r.lines()
+	if err != nil {
+		return "", err
+	}
+	var about []Known
+	for _, key := range keys {
+		i := slices.IndexFunc(all, func(k Known) bool { return slices.Contains(made[k.ID], key) })
+		if i < 0 {
+			continue
+		}
+		checked, err := r.Root.Check(r.Top, []string{all[i].Text})
+		day, errDay := time.Parse("2006-01-02", all[i].At)
+		if err == nil && (checked[0].State == memory.Fresh || errDay == nil && now.Sub(day) < recent) {
+			about = append(about, all[i])
+		}
+	}
+	return listed("Earlier sessions, about this:", maxPrompt, about, first), nil
 }
 
 // concerns reports whether a statement is of a kind that is told on an edit, and names the file.
@@ -181,22 +218,9 @@ func (r Reader) holding(all []Known) (out []Known, err error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	content, err := r.Root.Open("MEMORY.md")
-	manifest, errManifest := r.Root.Open("manifest.json")
-	if err = cmp.Or(err, errManifest); err != nil {
+	lines, made, err := r.lines()
+	if err != nil {
 		return nil, err
-	}
-	lines := map[string]string{} // of MEMORY.md by key
-	for line := range strings.Lines(string(content)) {
-		lines[memoir.LineKey(line)] = strings.TrimSpace(line)
-	}
-	made := map[string][]string{} // keys of lines by statement
-	for key, value := range gjson.GetBytes(manifest, "lines").Map() {
-		var from memoir.LineOrigin
-		_ = from.UnmarshalText([]byte(value.Str))
-		for _, id := range from.Statements {
-			made[id] = append(made[id], key)
-		}
 	}
 	var texts []string
 	for _, k := range all {
@@ -221,6 +245,27 @@ func (r Reader) holding(all []Known) (out []Known, err error) {
 		}
 	}
 	return out, err
+}
+
+// lines returns the lines of MEMORY.md by their keys, and the keys of the lines that each statement made.
+func (r Reader) lines() (lines map[string]string, made map[string][]string, err error) {
+	content, err := r.Root.Open("MEMORY.md")
+	manifest, errManifest := r.Root.Open("manifest.json")
+	if err = cmp.Or(err, errManifest); err != nil {
+		return nil, nil, err
+	}
+	lines, made = map[string]string{}, map[string][]string{}
+	for line := range strings.Lines(string(content)) {
+		lines[memoir.LineKey(line)] = strings.TrimSpace(line)
+	}
+	for key, value := range gjson.GetBytes(manifest, "lines").Map() {
+		var from memoir.LineOrigin
+		_ = from.UnmarshalText([]byte(value.Str))
+		for _, id := range from.Statements {
+			made[id] = append(made[id], key)
+		}
+	}
+	return lines, made, nil
 }
 
 // removed reports whether a person may have removed a line of a statement, of which the memory has no line now.
@@ -251,11 +296,15 @@ func failure(k Known) string {
 // edit says what is known of a file: as many statements as fit and as first, which is called once for each of them,
 // accepts. The text is empty if there is none.
 func edit(path string, all []Known, first func(Known) bool) string {
-	text := "Of " + memoir.CodeSpan(memory.Neutralise(path)) + ", earlier sessions:"
-	room := MaxBytes - len(begin) - len(end) - len(text)
+	return listed("Of "+memoir.CodeSpan(memory.Neutralise(path))+", earlier sessions:", MaxBytes, all, first)
+}
+
+// listed says statements below a heading, as many as fit in limit bytes and as first accepts.
+func listed(text string, limit int, all []Known, first func(Known) bool) string {
+	room := limit - len(begin) - len(end) - len(text)
 	told := false
 	for _, k := range all {
-		head := fmt.Sprintf("\n- %s, %s (%s): ", k.At, kinds[k.Kind], k.Session)
+		head := fmt.Sprintf("\n- %s, %s (%s): ", k.At, cmp.Or(kinds[k.Kind], "known"), k.Session)
 		line := memory.Neutralise(strings.Join(strings.Fields(k.Text), " "))
 		if !told && room-len(head) > minText {
 			line = memoir.CutBytes(line, room-len(head), "…")

@@ -272,6 +272,13 @@ func (s site) hooks(handler func(words []string) object, second int, start, end,
 	for _, t := range tools {
 		out = append(out, hook(t.event, t.tools, s.action(), startSeconds))
 	}
+	if s.Prompts {
+		prompt := PromptEvents[0]
+		if turn == "AfterAgent" { // Gemini CLI
+			prompt = PromptEvents[1]
+		}
+		out = append(out, hook(prompt, "", s.action(), startSeconds))
+	}
 	if s.Turns {
 		out = append(out, hook(turn, end, s.turn(), endSeconds))
 	}

@@ -32,6 +32,9 @@ var (
 	failureEvents = []string{"PostToolUseFailure", "postToolUseFailure"}
 )
 
+// PromptEvents are the events of a person's message.
+var PromptEvents = []string{"UserPromptSubmit", "BeforeAgent"}
+
 // Named reports whether a hook's input names a tool.
 func (c Call) Named() bool { return cmp.Or(c.Tool, c.ToolCamel) != "" }
 

@@ -31,6 +31,7 @@ type Options struct {
 	Flags   []string // of every call, such as --home=DIR
 	Project string   // the directory of a project whose own files are changed; "": the user's
 	Turns   bool     // also install a hook that runs after each turn
+	Prompts bool     // also install a hook for each prompt, where the agent takes settings with hooks
 	NoHooks bool
 	NoMCP   bool
 }

@@ -26,6 +26,7 @@ import (
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/operation"
+	"memoir/search"
 	"memoir/store"
 )
 
@@ -38,7 +39,8 @@ type hookInput struct {
 	SessionCamel  string   `json:"sessionId"`       // Copilot
 	Conversation  string   `json:"conversation_id"` // Cursor
 	CWD           string   `json:"cwd"`
-	WorkingDir    string   `json:"working_dir"`     // Goose
+	WorkingDir    string   `json:"working_dir"` // Goose
+	Prompt        string   `json:"prompt"`
 	Workspaces    []string `json:"workspace_roots"` // Cursor, whose cwd is its own directory
 	CursorVersion string   `json:"cursor_version"`
 
@@ -251,6 +253,15 @@ func (p *program) act(c *cli.Context, in hookInput, isHook bool) {
 		agent = caller(in, isHook, p.getenv)
 	}
 	text := ""
+	if err == nil && slices.Contains(integrate.PromptEvents, in.Event) && in.session() != "" {
+		text, err = p.atAction(c, in, agent, "prompt", func(r deliver.Reader, first firstly) (string, error) {
+			lines, err := p.linesAbout(c, in.Prompt, r)
+			if err != nil || len(lines) == 0 {
+				return "", err
+			}
+			return r.AtPrompt(lines, time.Now(), first)
+		})
+	}
 	if ended, failed := in.Ended(in.Event); err == nil && ended && in.session() != "" {
 		it := in.Item()
 		diff, edits := extract.EditOf(&it)
@@ -287,18 +298,37 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 	} else {
 		found, err = p.projectOfSession(c, &settings, home, in.directory())
 	}
-	on := map[string]bool{"edit": settings.Deliver.OnEdit, "failure": settings.Deliver.AfterFailure}
+	on := map[string]bool{"edit": settings.Deliver.OnEdit, "failure": settings.Deliver.AfterFailure,
+		"prompt": settings.Deliver.AtPrompt}
 	if err != nil || found.project == "" || !on[event] {
 		return "", err
 	}
 	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
 		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
-	reader := deliver.Reader{Root: memory.At(home, found.project), Top: found.tree, Session: in.session(),
+	reader := deliver.Reader{Project: found.project, Root: memory.At(home, found.project), Top: found.tree, Session: in.session(),
 		Removed: sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) })}
 	return choose(reader, func(k deliver.Known) bool {
 		receipt.Statement = k.ID
 		return deliver.First(home, receipt, in.AgentID)
 	})
+}
+
+// leastAtPrompt is the least match of a line that is told at a prompt.
+const leastAtPrompt = 0.5
+
+// linesAbout returns the keys of the lines of MEMORY.md that have most of a prompt's words, the best first.
+func (p *program) linesAbout(c *cli.Context, prompt string, r deliver.Reader) (keys []string, err error) {
+	found, err := search.Find(c.Context, p.access(c).Home, search.Query{Text: prompt, ProjectID: r.Project,
+		Filter: search.Filter{Kind: search.SourceMemory}, Redact: p.redact})
+	if code := memoir.CodeOf(err); code == memoir.CodeUsage || code == memoir.CodeNotFound {
+		return nil, nil
+	}
+	for _, hit := range found.Hits {
+		if hit.Match > leastAtPrompt {
+			keys = append(keys, hit.Key)
+		}
+	}
+	return keys, err
 }
 
 // onEdit returns the text of the first file of a diff that has one.

@@ -62,7 +62,7 @@ func injectCommand(p *program) *cli.Command {
 				return nil
 			}
 			in, isHook := p.hookInput(c, injectPatience)
-			if in.Named() || c.Bool("action") {
+			if in.Named() || in.Prompt != "" || c.Bool("action") {
 				p.act(c, in, isHook)
 				return nil
 			}

@@ -192,7 +192,7 @@ func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, e
 	if err != nil && c.Command.Name != "uninstall" { // uninstall works with invalid settings, too
 		return o, err
 	}
-	o.Turns = settings.ShadowJournal.Enabled
+	o.Turns, o.Prompts = settings.ShadowJournal.Enabled, settings.Deliver.AtPrompt
 	if o.Program, err = integrate.Program(); err != nil {
 		return o, err
 	}

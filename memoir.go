@@ -333,9 +333,9 @@ type Entry struct {
 	Author    Author
 	Text      string
 	From      string // key of the session that it was written from, and is forgotten with; empty: none is known
-	CreatedAt time.Time
-	// AccessedAt is the time of a note's last recall, initially of its creation.
-	AccessedAt time.Time
+	Replaces  int64  // number of the note that it stands in the place of; 0: none. An agent's replaces no person's.
+
+	CreatedAt, AccessedAt time.Time // the latter is that of a note's last recall, initially of its creation
 }
 
 // SourceEntry is the source of sessions that are entries.

@@ -569,7 +569,7 @@ func TestWhatASessionWasToldIsNotToldAgain(t *testing.T) {
 	t.Parallel()
 	searchable(t)
 	w := newWorld(t)
-	words := map[string]any{"query": "make test fade"}
+	words := map[string]any{"query": "make test fade", "maxResults": 20}
 	all := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", words)))
 	summary := w.text(lanternd, "memory_summary.md")
 	w.asked.Context = func() string { return summary }

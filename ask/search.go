@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,13 +24,20 @@ type memorySearchIn struct {
 	Query      string `json:"query,omitempty" jsonschema:"words; empty only with kind note: those recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, else the nearest; default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
-	Kind       string `json:"kind,omitempty" jsonschema:"only memory, history, note, journal, message or session"`
+	Kind       string `json:"kind,omitempty" jsonschema:"memory, history, note, journal, message, said, command, error"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
+	Since      string `json:"since,omitempty" jsonschema:"not before this day or time"`
+	Until      string `json:"until,omitempty" jsonschema:"not after this day or time"`
+	Source     string `json:"source,omitempty" jsonschema:"only sessions of this agent: claude, codex, ..."`
+	Typed      bool   `json:"typed,omitempty" jsonschema:"only a person's words"`
+	Replaced   bool   `json:"replaced,omitempty" jsonschema:"also what something newer replaces"`
 	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget: 500 to 8000, else the nearest; default 2000"`
+	Weak       bool   `json:"weak,omitempty" jsonschema:"also hits far below the best"`
 }
 
 type memorySearchOut struct {
 	Results []hit  `json:"results"`
+	Weak    bool   `json:"weak,omitempty" jsonschema:"probably nothing answers the query"`
 	Note    string `json:"note,omitempty" jsonschema:"that nothing matches, and what was left out"`
 }
 
@@ -41,17 +47,20 @@ type hit struct {
 	StartLine int     `json:"startLine" jsonschema:"or item of the session"`
 	EndLine   int     `json:"endLine"`
 	Score     float64 `json:"score"`
+	Match     float64 `json:"match" jsonschema:"0 to 1: how much of the query it has"`
 	Snippet   string  `json:"snippet"`
-	Source    string  `json:"source" jsonschema:"memory, history, summary, statement, claim, typed, agent or note"`
+	Source    string  `json:"source" jsonschema:"such as memory, statement, typed, agent, command, error or note"`
 	Date      string  `json:"date,omitempty"`
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
+
+	ReplacedBy string `json:"replacedBy,omitempty" jsonschema:"what replaces it"`
 }
 
 func (s *server) memorySearch(ctx context.Context, in memorySearchIn) (out memorySearchOut, err error) {
-	hits, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
+	hits, weak, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
 	return fit(budget(in.MaxTokens), len(hits), func(n int) memorySearchOut {
 		shown, left := first(n, hits)
-		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; ")}
+		return memorySearchOut{Results: shown, Weak: weak, Note: strings.Join(append(notes, left...), "; ")}
 	}), err
 }
 
@@ -71,7 +80,7 @@ type found struct {
 }
 
 func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err error) {
-	hits, notes, err := s.find(ctx, memorySearchIn{Query: in.Query}, "use a narrower query")
+	hits, _, notes, err := s.find(ctx, memorySearchIn{Query: in.Query}, "use a narrower query")
 	var results []found
 	for _, h := range hits {
 		id := fmt.Sprintf("%s#%d", h.Path, h.StartLine)
@@ -83,32 +92,21 @@ func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	}), err
 }
 
-// filter returns the filter of hits by the requested kind and day.
-func (in memorySearchIn) filter() (func(search.Hit) bool, error) {
-	if !slices.Contains([]string{"", "memory", "history", "note", "journal", "message", "session"}, in.Kind) {
-		return nil, usage("memory, history, note, journal, message or session", "%.100q is not a kind", in.Kind)
-	}
-	day, err := entry.Day(in.Date, time.Now())
-	return func(h search.Hit) bool {
-		return (in.Kind == "" || in.Kind == h.Kind()) &&
-			(in.Date == "" || !h.At.IsZero() && day == h.At.UTC().Format(time.DateOnly))
-	}, err
-}
-
-// find returns the hits of a query without injected ones, and notes about omitted hits. further says how to get those
-// beyond the limit.
-func (s *server) find(ctx context.Context, in memorySearchIn, further string) (hits []hit, notes []string, err error) {
-	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits, Redact: s.Redact}
-	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
+// find returns the hits of a query without injected ones, whether they are weak, and notes about omitted hits. further
+// says how to get those beyond the limit.
+func (s *server) find(ctx context.Context, in memorySearchIn, further string) (
+	hits []hit, weak bool, notes []string, err error) {
+	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits, Weak: in.Weak, Redact: s.Redact,
+		Filter: search.Filter{Kind: in.Kind, Source: in.Source, Since: cmp.Or(in.Since, in.Date),
+			Until: cmp.Or(in.Until, in.Date), Typed: in.Typed, Replaced: in.Replaced}}
+	recalled := q.Filter == search.Filter{Kind: string(memoir.EntryNote)}
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
-		return nil, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
+		return nil, false, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
 	}
-	if q.Keep, err = in.filter(); err != nil {
-		return nil, nil, err
-	}
+	missed := s.CatchUp(ctx)
 	own, root, none := s.root(ctx)
 	if switchedOff(none) {
-		return nil, nil, none
+		return nil, false, nil, none
 	}
 	switch in.Scope {
 	case "", "project":
@@ -131,7 +129,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 		result, err = search.Find(ctx, s.Home, q)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	var marks map[int]string
 	if none == nil { // otherwise no hit is from the client's project
@@ -139,10 +137,25 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
 	hits, notes = s.filter(result.Hits, in.MaxResults, own.ID, marks, further)
-	if result.Behind {
+	if missed != nil {
+		notes = append(notes, "what agents wrote since the last run was not read: "+s.Clean(missed.Error()))
+	}
+	return hits, result.Weak, append(notes, remarks(result)...), nil
+}
+
+func remarks(r search.Result) (notes []string) {
+	if r.Weak {
+		notes = append(notes, "weak: probably nothing answers the query")
+	}
+	if r.Below > 0 {
+		notes = append(notes, fmt.Sprintf("far below the best, shown with weak: %d", r.Below))
+	}
+	if r.Unread > 0 {
+		notes = append(notes, memoir.Count(r.Unread, "session")+" not read yet")
+	} else if r.Behind {
 		notes = append(notes, "the newest sessions are not indexed yet")
 	}
-	return hits, notes, nil
+	return notes
 }
 
 // recall returns the notes of a project and of the user that contain all words of a query, last accessed first. It
@@ -197,7 +210,7 @@ func (s *server) filter(all []search.Hit, most int, own string, marks map[int]st
 
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
-		Score: h.Score, Snippet: s.Clean(h.Snippet)}
+		Score: h.Score, Match: h.Match, Snippet: s.Clean(h.Snippet), ReplacedBy: s.Clean(h.ReplacedBy)}
 	path, inFile := strings.CutPrefix(h.Path, rootAddress)
 	switch {
 	case !inFile:

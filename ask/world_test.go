@@ -59,6 +59,7 @@ func newWorld(t *testing.T) *world {
 				st, err := w.open(ctx)
 				return w.options, st, err
 			},
+			CatchUp: func(context.Context) error { return nil },
 			Extract: func([]string) error { return nil },
 		},
 		Write: func(ctx context.Context) (pipeline.Options, *store.Store, memoir.Project, error) {

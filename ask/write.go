@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/pipeline"
 )
 
@@ -14,6 +15,7 @@ type memoryRememberIn struct {
 	Text     string `json:"text"`
 	Kind     string `json:"kind,omitempty" jsonschema:"note (default) or journal"`
 	Category string `json:"category,omitempty" jsonschema:"preference, fact (default), project, person or routine"`
+	Replaces string `json:"replaces,omitempty" jsonschema:"the note that it replaces: #N"`
 }
 
 type memoryRememberOut struct {
@@ -31,8 +33,13 @@ func (s *server) memoryRemember(ctx context.Context, in memoryRememberIn) (out m
 	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
 		return out, usage("note or journal", "%q is not a kind", memoir.Cut(in.Kind, 100))
 	}
-	if e.Kind == memoir.EntryNote && e.Category == "" {
+	if in.Replaces != "" {
+		e.Replaces, err = entry.Number(in.Replaces)
+	} else if e.Kind == memoir.EntryNote && e.Category == "" {
 		e.Category = "fact"
+	}
+	if err != nil {
+		return out, err
 	}
 	options, st, project, err := s.Write(ctx)
 	if err != nil {

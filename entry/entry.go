@@ -9,7 +9,9 @@ package entry
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -38,16 +40,32 @@ type Book struct {
 // process finds the entry, and the next session gets a person's note. The error of an invalid text or category has the
 // code memoir.CodeUsage. If the entry exists, nothing is stored: added is false, and stored is the existing entry. That
 // is one of the project's 100 last accessed notes, or a line of the day's journal, with ID 0 if a person wrote it into
-// the file. A person's note confirms an agent's of the same text, which keeps its number.
+// the file. A person's note confirms an agent's of the same text, which keeps its number. One that replaces another is
+// stored in the project of that one, and by default in its category.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, added bool, err error) {
+	if e.Replaces != 0 {
+		if err := b.replace(ctx, &e); err != nil {
+			return e, false, err
+		}
+	}
 	e, statements, err := b.Checked(e)
 	if err != nil {
 		return e, false, err
 	}
 	err = b.Store.Alone(ctx, func() error { // so that no other process adds or files the same entry meanwhile
 		found, err := b.existing(ctx, e)
-		if found != nil && e.Kind == memoir.EntryNote && found.Author != e.Author && e.Author == memoir.AuthorUser {
-			e.ID, e.CreatedAt, found = found.ID, found.CreatedAt, nil
+		if found != nil && e.Kind == memoir.EntryNote {
+			if e.Replaces == found.ID || e.Replaces == found.Replaces {
+				e.Replaces = 0
+			}
+			theirs := found.Author == memoir.AuthorUser
+			switch {
+			case theirs && e.Replaces != 0 && e.Author != memoir.AuthorUser:
+				return usage("a person can say what it replaces", "#%d is the same note", found.ID)
+			case e.Replaces != 0, !theirs && e.Author == memoir.AuthorUser:
+				e.ID, e.CreatedAt, e.Replaces = found.ID, found.CreatedAt, cmp.Or(e.Replaces, found.Replaces)
+				statements, found = []memoir.Statement{statementOf(e)}, nil
+			}
 		}
 		if added = err == nil && found == nil; !added {
 			stored = *cmp.Or(found, &e)
@@ -64,6 +82,28 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, a
 			"#%d is stored; the next run adds it to its file: %w", stored.ID, err)
 	}
 	return stored, true, nil
+}
+
+// replace gives an entry the project of the note that it replaces.
+func (b Book) replace(ctx context.Context, e *memoir.Entry) error {
+	found, err := b.notes(ctx, b.Store.Entries, store.EntryFilter{ID: e.Replaces,
+		Projects: []string{memoir.UserProjectID, e.ProjectID}})
+	if err == nil && len(found) == 0 {
+		err = memoir.Errorf(memoir.CodeNotFound, "`memoir memories` lists notes", "no note here is #%d", e.Replaces)
+	}
+	if err == nil {
+		e.ProjectID, e.Category = found[0].ProjectID, cmp.Or(e.Category, found[0].Category)
+	}
+	return err
+}
+
+// Number returns the number in a name of a note: 12, #12 or memoir:note-12.
+func Number(name string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimPrefix(name, "#"), "memoir:note-"), 10, 64)
+	if err != nil || n < 1 {
+		return 0, usage("for example #12", "%q is not the number of a note", cut(name))
+	}
+	return n, nil
 }
 
 // Checked returns an entry as Write stores it, and its statements.
@@ -122,6 +162,9 @@ func Worded(text string) error {
 func statementOf(e memoir.Entry) memoir.Statement {
 	st := memoir.Statement{Kind: memoir.StatementFinding, Text: e.Text, Signal: memoir.SignalNote, By: memoir.ByPerson,
 		Items: []int{1}, At: e.CreatedAt.UTC().Format(time.DateOnly)}
+	if e.Replaces != 0 {
+		st.Replaces = fmt.Sprintf("#%d", e.Replaces)
+	}
 	switch {
 	case e.Author != memoir.AuthorUser:
 		st.Kind, st.By = memoir.StatementClaim, memoir.ByAgent

@@ -179,6 +179,38 @@ func TestAPersonConfirmsAnAgentsNote(t *testing.T) {
 	}
 }
 
+// Only a person's note replaces a person's, and an agent's does once it is confirmed.
+func TestANoteReplacesAnother(t *testing.T) {
+	b := newBook(t)
+	write := func(author memoir.Author, text string, replaces int64, want string) {
+		t.Helper()
+		n := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Author: author, Text: text, Replaces: replaces}
+		if replaces == 0 {
+			n.Category = "preference"
+		}
+		_, _, err := b.Write(t.Context(), n)
+		notes, fault := b.Notes(t.Context(), []string{projectID}, "preference")
+		var left []string
+		for _, one := range notes {
+			left = append(left, one.Text)
+		}
+		if got := strings.Join(left, ", "); err != nil || fault != nil || got != want {
+			t.Errorf("%s: %v, %v: %s, want %s", text, err, fault, got, want)
+		}
+	}
+	write(memoir.AuthorAgent, "npm", 0, "npm")
+	write(memoir.AuthorAgent, "yarn", 1, "yarn")
+	write(memoir.AuthorUser, "pnpm", 2, "pnpm")
+	write(memoir.AuthorAgent, "bun", 3, "pnpm, bun")
+	write(memoir.AuthorUser, "bun", 0, "bun")
+	write(memoir.AuthorUser, "pnpm", 4, "pnpm")
+	write(memoir.AuthorUser, "pnpm", 5, "pnpm")
+	if _, _, err := b.Write(t.Context(), memoir.Entry{ProjectID: "other-0123456789ab", Kind: memoir.EntryNote, Author: memoir.AuthorUser,
+		Text: "x", Replaces: 5}); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Errorf("a note of another project: %v", err)
+	}
+}
+
 func TestOnlyAnEntrysOwnLineIsErased(t *testing.T) {
 	const page = "# by hand\n\n- a\n- ab\n"
 	for _, line := range []string{"- one\n", "  - one\r\n", "- one"} {

@@ -131,6 +131,12 @@ func Known(signal string) bool {
 	return parties[signal] != "" || slices.Contains(others, signal)
 }
 
+// IsSaid reports whether new sessions are told a statement before a consolidation takes it: what a person said to hold
+// from now on, and repairs that passed.
+func IsSaid(st memoir.Statement) bool {
+	return st.Signal == memoir.SignalRule || st.Signal == signalFixed || st.Signal == signalRepaired
+}
+
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {
 	by := parties[signal]
 	return candidate{Statement: memoir.Statement{Kind: kind, Text: text, Signal: signal, By: by, Items: items}}

@@ -11,8 +11,8 @@ import (
 )
 
 // Later returns extractions in which the later word wins: a statement that another one of its project overturns becomes
-// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. Entries are never overturned.
-// What is overturned overturns nothing.
+// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. An entry is overturned only by
+// the note that says so. What is overturned overturns nothing.
 func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	out := slices.Clone(extractions)
 	var all []*saying
@@ -26,6 +26,18 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 		return cmp.Or(strings.Compare(a.at, b.at), a.from.EndedAt.Compare(b.from.EndedAt),
 			strings.Compare(a.from.SessionKey, b.from.SessionKey), slices.Compare(a.Items, b.Items))
 	})
+	for _, s := range all {
+		note, says := strings.CutPrefix(s.Replaces, "#")
+		if !says {
+			continue
+		}
+		key := memoir.SessionKey(memoir.SourceEntry, string(memoir.EntryNote)+"-"+note)
+		for _, e := range all {
+			if e.from.SessionKey == key && (s.By == memoir.ByPerson || e.By != memoir.ByPerson) {
+				e.Kind, e.Outcome = memoir.StatementRefuted, s.at
+			}
+		}
+	}
 	by := map[string][]*saying{} // the later ones that hold, the newest ones with a word
 	for _, s := range slices.Backward(all) {
 		words := slices.Concat(s.wants, s.rejects, s.scope)

@@ -29,6 +29,8 @@ type Access struct {
 	// Read opens the registry for reading. Change opens it for writing, with the options of changes to memory.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)
+	// CatchUp reads what agents have written since the last scan, so that a search finds it.
+	CatchUp func(context.Context) error
 	// Extract starts a run in another process that extracts from sessions, if runs are enabled.
 	Extract func(keys []string) error
 }
@@ -57,14 +59,15 @@ type Entry struct {
 	Content    string `json:"content"`
 	CreatedAt  string `json:"created_at"`
 	AccessedAt string `json:"last_accessed"`
-	Note       string `json:"note,omitempty"` // what an agent's note waits for
+	Note       string `json:"note,omitempty"`     // what an agent's note waits for
+	Replaces   int64  `json:"replaces,omitempty"` // the number of a note
 }
 
 // EntryOf returns the form of an entry.
 func EntryOf(e memoir.Entry) Entry {
 	const layout = "2006-01-02T15:04:05.000Z"
 	out := Entry{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
-		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout), ""}
+		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout), "", e.Replaces}
 	if e.Kind == memoir.EntryNote && e.Author != memoir.AuthorUser {
 		out.Note = fmt.Sprintf("a search finds it; sessions get it once a person confirms it: `memoir remember '#%d'`", e.ID)
 	}

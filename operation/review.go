@@ -249,3 +249,8 @@ func (n News) Text(now time.Time) string {
 	}
 	return text
 }
+
+type withExtraction struct {
+	statement memoir.Statement
+	session   memoir.Extraction
+}

@@ -13,6 +13,7 @@ import (
 	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
+	"memoir/search"
 	"memoir/store"
 )
 
@@ -97,12 +98,19 @@ type Status struct {
 	Usage      memoir.Usage         `json:"usage"`
 	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
 	Redactions map[string]int       `json:"redactions"`
+	Index      Index                `json:"index"`
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
 	Again      Next                 `json:"again"` // the same of `run --again`, for sessions that were read before
 	Unfinished []Unfinished         `json:"unfinished"`
 	Unreadable []Unreadable         `json:"unreadable"`
 	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
+}
+
+// Index is what searching knows.
+type Index struct {
+	Unread int   `json:"unread"` // sessions that were not read since they changed
+	Bytes  int64 `json:"bytes"`  // of the index, without the texts, which are in the database
 }
 
 // Next is what the next run would do; `run --dry-run` lists it.
@@ -159,7 +167,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 		return out, err
 	}
 	out.Entries, out.Redactions, out.Usage = now.Entries, now.Redactions, now.Usage
-	var errs [4]error
+	out.Index.Bytes = search.Size(opts.Home)
+	var errs [5]error
+	out.Index.Unread, errs[4] = st.CountUntaken(ctx, 0)
 	out.Queue, errs[0] = queueOf(ctx, st, now, redact)
 	projects, err := ListProjects(ctx, st, opts.Home, project)
 	out.Projects, errs[1] = projects.Projects, err

@@ -147,14 +147,9 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 	return []Statement{one}
 }
 
-type withExtraction struct {
-	statement memoir.Statement
-	session   memoir.Extraction
-}
-
 // statements returns the statements of a project, those of the newest session first: those that its generation was
-// made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions,
-// and sets the others of the project.
+// made from, those that were extracted or said since, and those that were not selected. It leaves out forgotten and
+// disabled sessions, and sets the others of the project.
 func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
 	left := map[string]bool{} // sessions that are there or must not be shown
@@ -167,9 +162,11 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	}
 	found, errFound := st.Sessions(ctx, store.Filter{Keys: keys})
 	own, errOwn := st.Sessions(ctx, store.Filter{Project: m.project})
-	if err = cmp.Or(err, errFound, errOwn); err != nil {
+	said, errSaid := st.Said(ctx, m.project)
+	if err = cmp.Or(err, errFound, errOwn, errSaid); err != nil {
 		return nil, err
 	}
+	extractions = append(extractions, said...)
 	gone := func(s memoir.Session) bool {
 		return s.Reason == memoir.ReasonForgotten || s.Reason == memoir.ReasonDisabled
 	}

@@ -104,6 +104,7 @@ func TestWhatWasForgottenStaysForgottenThoughTheDatabaseIsLost(t *testing.T) {
 	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
 	lose(t, home)
 	must(t, os.Remove(filepath.Join(home, "memoir.db.backup"))) // only the hash beside the memories knows of it
+	must(t, os.Remove(filepath.Join(home, "seen")))             // names agents' files
 	if told := holding(t, home, "aaaaaaaa-1"); len(told) != 1 || !strings.HasPrefix(told[0], "projects/app-") {
 		t.Errorf("its id is in %v, not only in the archive", told)
 	}

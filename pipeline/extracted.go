@@ -75,9 +75,9 @@ type extracted struct {
 }
 
 // extractOne reads, redacts and extracts one session. After reading, it calls takes with the bytes that the
-// session needs from then on, and stores its messages in texts: the extraction may take long.
+// session needs from then on, and stores its messages in said: the extraction may take long.
 func (p *phase1) extractOne(
-	ctx context.Context, claim store.Claim, takes func(bytes int64), texts *atomic.Pointer[[]store.Message],
+	ctx context.Context, claim store.Claim, takes func(bytes int64), said *atomic.Pointer[[]store.Message],
 ) (extracted, error) {
 	parts, err := Parts(ctx, claim.Session, p.heads.take)
 	if err != nil {
@@ -103,12 +103,12 @@ func (p *phase1) extractOne(
 	}
 	out.Skipped = p.skipped(loaded.Stats)
 	outdated := p.window().Outdated(claim.DoneBy)
+	out.Messages = texts(loaded.Items)
 	if loaded.Hash == memoir.Content(claim.DoneHash) && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
 		out.unchanged = true
 		return out, nil
 	}
-	out.Messages = messages(loaded.Items)
-	texts.Store(&out.Messages)
+	said.Store(new(saidIn(out.Messages)))
 	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, err := p.extractor.Extract(ctx, in)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/rollout"
 	"memoir/secrets"
@@ -258,38 +259,6 @@ func untouched(f memoir.File) bool {
 // redactedID is the prefix of the id of a session whose own id contains a secret.
 const redactedID = "redacted-"
 
-// messages returns the messages of people and the agent among the redacted items of a session.
-func messages(items []memoir.Item) []store.Message {
-	var all []store.Message
-	bytes := 0
-	for _, it := range items {
-		typed := it.Origin.ByPerson()
-		text := cutMiddle(strings.TrimSpace(it.Text), maxMessageBytes)
-		if it.Kind != memoir.ItemMessage || text == "" || !typed && it.Origin != memoir.OriginAgent {
-			continue
-		}
-		all = append(all, store.Message{Item: it.N, Typed: typed, At: it.At, Text: text})
-		bytes += len(text) + messageCost
-	}
-	for _, typed := range []bool{false, true} {
-		all = slices.DeleteFunc(all, func(m store.Message) bool {
-			drop := bytes > maxMessagesBytes && m.Typed == typed
-			if drop {
-				bytes -= len(m.Text) + messageCost
-			}
-			return drop
-		})
-	}
-	return all
-}
-
-// Bounds on the messages that are stored for searching, in bytes.
-const (
-	maxMessageBytes  = 4 << 10   // one message; a longer one is cut in the middle
-	maxMessagesBytes = 256 << 10 // a session; the agent's oldest messages are dropped first, those of people last
-	messageCost      = 64        // cost of a message besides its text
-)
-
 // same reports whether two states of a file have the same size, modification time and inode.
 func same(a, b memoir.File) bool {
 	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Inode == b.Inode
@@ -298,4 +267,66 @@ func same(a, b memoir.File) bool {
 // oneLine joins the lines of a recorded value, so that it cannot begin a new line.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(memory.Neutralise(text)), " ")
+}
+
+// Bounds on the texts that are stored for searching, in bytes.
+const (
+	maxMessageBytes  = 4 << 10   // one message; a longer one is cut in the middle
+	maxMessagesBytes = 256 << 10 // the messages of a session; the agent's oldest are dropped first, those of people last
+	maxToolBytes     = 300       // a command, or what is stored of a result
+	maxToolsBytes    = 256 << 10 // the commands and results of a session; the oldest are dropped
+	messageCost      = 64        // cost of a text besides its bytes
+)
+
+// texts returns what searching finds in the redacted items of a session: messages of people and the agent, commands
+// and what results say, each kind in the order of the items.
+func texts(items []memoir.Item) []store.Message {
+	var said, tools []store.Message
+	bytes, used, known := 0, 0, map[string]bool{}
+	tool := func(it memoir.Item, kind, text string) {
+		if text != "" && !known[kind+text] {
+			known[kind+text] = true
+			tools = append(tools, store.Message{Item: it.N, Kind: kind, At: it.At, Text: text})
+			used += len(text) + messageCost
+		}
+	}
+	for _, it := range items {
+		typed := it.Origin.ByPerson()
+		if it.Kind == memoir.ItemTool {
+			if it.Shell() {
+				tool(it, store.MessageCommand, cutMiddle(strings.TrimSpace(it.Input), maxToolBytes))
+			}
+			tool(it, store.MessageError, extract.ResultText(it, maxToolBytes))
+			continue
+		}
+		text := cutMiddle(strings.TrimSpace(it.Text), maxMessageBytes)
+		if it.Kind != memoir.ItemMessage || text == "" || !typed && it.Origin != memoir.OriginAgent {
+			continue
+		}
+		said = append(said, store.Message{Item: it.N, Typed: typed, At: it.At, Text: text})
+		bytes += len(text) + messageCost
+	}
+	for _, typed := range []bool{false, true} {
+		said = slices.DeleteFunc(said, func(m store.Message) bool {
+			drop := bytes > maxMessagesBytes && m.Typed == typed
+			if drop {
+				bytes -= len(m.Text) + messageCost
+			}
+			return drop
+		})
+	}
+	for used > maxToolsBytes {
+		used -= len(tools[0].Text) + messageCost
+		tools = tools[1:]
+	}
+	return append(said, tools...)
+}
+
+// saidIn returns the messages among the texts of a session.
+func saidIn(texts []store.Message) []store.Message {
+	n := slices.IndexFunc(texts, func(m store.Message) bool { return m.Kind != store.MessageSaid })
+	if n < 0 {
+		n = len(texts)
+	}
+	return texts[:n]
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -201,3 +202,53 @@ func (r *run) news(
 // newsSchema is the JSON Schema of the answer.
 var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["lines"],"additionalProperties":false}`)
+
+// noteSaid records which projects have something to tell, so that an injection opens no database for others.
+func (r *run) noteSaid(ctx context.Context) error {
+	said, err := r.store.Speaking(ctx)
+	if seen := readSeen(r.opts.Home); err == nil && !slices.Equal(seen.Said, said) {
+		seen.Said = said
+		seen.write(r.opts.Home, LastScan(r.opts.Home))
+	}
+	return err
+}
+
+// Said returns what new sessions of a project are told of others that no consolidation has taken yet, except of those
+// with an id: lines, the latest first. It opens the database only if there are some. A person's answers hold.
+func Said(ctx context.Context, home, projectID, except string, open func() (*store.Store, error)) (string, error) {
+	if !slices.Contains(readSeen(home).Said, projectID) {
+		return "", nil
+	}
+	st, err := open()
+	if err != nil || st == nil {
+		return "", err
+	}
+	defer st.Close()
+	all, err1 := st.Said(ctx, projectID)
+	answered, err2 := st.Answered(ctx, projectID)
+	edits, err3 := st.HandEdits(ctx, projectID)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return "", err
+	}
+	no := map[string]bool{}
+	for key := range answered {
+		no[key] = true
+	}
+	for _, n := range edits {
+		no[memoir.LineKey(n.Text)] = no[memoir.LineKey(n.Text)] || n.Action == memoir.EditRemoved
+	}
+	var text strings.Builder
+	for _, e := range all {
+		_, id := memoir.SplitKey(e.SessionKey)
+		if id == except && id != "" {
+			continue
+		}
+		for _, st := range e.Statements {
+			if key := memoir.LineKey(st.Text); !no[key] && !no[st.ID] {
+				no[key] = true
+				fmt.Fprintf(&text, "- %s [%s %s]\n", oneLine(st.Text), id[:min(len(id), 8)], st.At)
+			}
+		}
+	}
+	return text.String(), nil
+}

@@ -196,6 +196,7 @@ type Stage string
 const (
 	StageScan        Stage = "scan"
 	StageExtract     Stage = "extract"
+	StageRead        Stage = "read" // reading sessions for searching
 	StageConsolidate Stage = "consolidate"
 	StageSearch      Stage = "search" // searching texts for secrets, or for what to forget
 	StageRedact      Stage = "redact" // removing secrets from memories

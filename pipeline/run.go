@@ -48,6 +48,7 @@ func (p *phases) whole(ctx context.Context) (Report, error) {
 	if err == nil && !p.opts.DryRun {
 		p.file(ctx)
 		p.index(ctx)
+		err = p.noteSaid(ctx)
 	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) { // for the fallbacks of sessions that timed out
 		within, cancel := lasting(ctx, endWithin)
 		p.file(within)
@@ -115,6 +116,9 @@ func (p *phases) steps(ctx context.Context) error {
 	}
 	one := &phase1{phases: p, heads: &scan.heads, total: total, failures: map[string]bool{}}
 	if err := one.extractAll(ctx); err != nil {
+		return err
+	}
+	if err := scan.takeIn(ctx, p.opts.Only, nil); err != nil {
 		return err
 	}
 	reasons, err := p.store.RefreshReasons(ctx, p.window())

@@ -255,7 +255,7 @@ func (c conversation) part(parts []conversationPart, at time.Time) (path, id str
 
 // session reads a conversation's file as a scanned session and its messages.
 func (c conversation) session(ctx context.Context, path string) (
-	scan store.SessionScan, texts []store.Message, err error) {
+	scan store.SessionScan, said []store.Message, err error) {
 	f, err := rollout.Stat(path)
 	if err != nil {
 		return scan, nil, err
@@ -273,7 +273,7 @@ func (c conversation) session(ctx context.Context, path string) (
 		return scan, nil, err
 	}
 	loaded, err := Load(ctx, c.scanner, parts, "", nil)
-	return scan, messages(loaded.Items), err
+	return scan, texts(loaded.Items), err
 }
 
 type conversationPart struct{ path, id, began string }

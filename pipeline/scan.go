@@ -25,11 +25,14 @@ import (
 // A scan looks for sessions and memories on the disk.
 type scan struct {
 	*run
-	heads seenHeads
-	off   map[string]bool // by directory: whether a project file switches memory off
+	heads  seenHeads
+	off    map[string]bool // by directory: whether a project file switches memory off
+	places []rollout.Place // that were walked
 }
 
-func newScan(r *run) *scan { return &scan{r, seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
+func newScan(r *run) *scan {
+	return &scan{run: r, heads: seenHeads{by: map[string]seenHead{}}, off: map[string]bool{}}
+}
 
 // refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
@@ -58,35 +61,47 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	var err error
-	if _, s.forgotten, err = Tombstones(s.opts.Home); err != nil {
-		return err
-	}
-	seen, changed := compare(known, append(entries, s.named(known)...))
-	probed, err := s.probeAll(ctx, known, changed)
+	seen, probed, err := s.enter(ctx, known, append(entries, s.named(known)...), true)
 	if err != nil {
 		return err
 	}
 	s.report.Scan.Files, s.report.Scan.Found = len(seen), sessionsOf(known, seen, probed)
-	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)
-	gone := vanished(known, seen)
-	if len(probed) > 0 || len(gone) > 0 {
-		if err := s.register(ctx, known, probed, gone); err != nil {
-			return err
-		}
-		if err := s.forgetAgain(ctx); err != nil {
-			return err
-		}
-	}
-	if err := s.exclude(ctx); err != nil {
-		return err
-	}
+	s.remember(entries)
 	s.report.Scan.Reasons, err = s.store.RefreshReasons(ctx, s.window())
 	for _, n := range s.report.Scan.Reasons {
 		s.report.Scan.Sessions += n
 	}
 	return err
+}
+
+// enter registers what is new or changed of entries. If they are all, the sessions of other files have vanished.
+func (s *scan) enter(ctx context.Context, known map[string]store.FileRow, entries []rollout.Entry, all bool) (
+	seen map[string]bool, probed []probedFile, err error) {
+	if _, s.forgotten, err = Tombstones(s.opts.Home); err != nil {
+		return nil, nil, err
+	}
+	seen, changed := compare(known, entries)
+	if probed, err = s.probeAll(ctx, known, changed); err != nil {
+		return nil, nil, err
+	}
+	s.sayUnreadable(probed)
+	var gone []string
+	if all {
+		gone = vanished(known, seen)
+	}
+	if len(probed) > 0 || len(gone) > 0 {
+		if err := s.register(ctx, known, probed, gone); err != nil {
+			return nil, nil, err
+		}
+		if err := s.forgetAgain(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if all || len(probed) > 0 {
+		err = s.exclude(ctx)
+	}
+	return seen, probed, err
 }
 
 // walk lists the files that may be sessions.
@@ -104,13 +119,15 @@ func (s *scan) walk(ctx context.Context) ([]rollout.Entry, error) {
 	}
 	env := s.opts.Env
 	if s.opts.SessionsDir != "" {
-		if err := rollout.WalkDir(ctx, s.opts.SessionsDir, visit); err != nil {
+		var err error
+		if s.places, err = rollout.PlacesIn(ctx, s.opts.SessionsDir, visit); err != nil {
 			return entries, err
 		}
 		env = rollout.Env{} // conversations are scanned in any case
 	}
 	env.Memoir = s.opts.Home
-	err := rollout.Walk(ctx, env, visit)
+	places, err := rollout.Again(ctx, env, nil, visit)
+	s.places = append(s.places, places...)
 	return entries, err
 }
 

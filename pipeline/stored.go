@@ -287,7 +287,7 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 		switch {
 		case len(held) == 0:
 			return
-		case at.Table == "extraction", at.Table == "fallback":
+		case slices.Contains([]string{"extraction", "fallback", "said", "searchable"}, at.Table):
 			extracted[at.Key] = true
 			return
 		case at.Table == "message":

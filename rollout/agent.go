@@ -117,40 +117,43 @@ type Entry struct {
 // error of fn or a cancelled context ends the walk. Symbolic links are followed; each directory is entered
 // once for each agent, and each file is passed once.
 func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
-	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}}
-	for _, agent := range Agents {
-		for _, root := range agent.Roots(env) {
-			w.source, w.session = agent.Source, root.Session
-			if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
-				if err := w.file(root.Dir, info); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := w.dir(root.Dir, "", ""); err != nil {
-				return err
-			}
-		}
+	_, err := Again(ctx, env, nil, fn)
+	return err
+}
+
+// agent walks a root of an agent.
+func (w *walker) agent(source memoir.Source, root Root) error {
+	w.source, w.root, w.session = source, root.Dir, root.Session
+	if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
+		return w.file(root.Dir, info)
 	}
-	return nil
+	return w.dir(root.Dir, "", "")
 }
 
 // WalkDir calls fn for every regular file below dir, whatever its name, in order of path, and for every session in a
 // database instead of the database. .git directories are left out. dir may be a file. Errors are passed as by Walk,
 // also that of a link out of dir; but if dir itself cannot be read, WalkDir returns the error.
 func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
+	_, err := PlacesIn(ctx, dir, fn)
+	return err
+}
+
+// PlacesIn is WalkDir, and returns the places that were read.
+func PlacesIn(ctx context.Context, dir string, fn func(Entry) error) (places []Place, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
+		return nil, memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
 	}
-	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}}
+	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}, root: dir}
 	if !info.IsDir() {
-		return w.file(dir, info)
+		err = w.file(dir, info)
+		return w.places, err
 	}
 	if w.within, err = filepath.EvalSymlinks(dir); err != nil {
-		return openError(dir, err)
+		return nil, openError(dir, err)
 	}
-	return w.dir(dir, "", w.within)
+	err = w.dir(dir, "", w.within)
+	return w.places, err
 }
 
 type walker struct {
@@ -160,6 +163,9 @@ type walker struct {
 	source  memoir.Source
 	session func(string) bool // nil: every file
 	within  string            // directory that links must not leave; "" for the directories of agents
+	root    string            // where the walk began
+	places  []Place           // that were read
+	known   map[location]bool // directories that are not entered, by their paths as walked
 }
 
 // errLeadsOut is the error of a link out of the walked directory.
@@ -192,9 +198,10 @@ func (w *walker) dir(dir, rel, real string) error {
 			real = dir
 		}
 	}
-	if !w.first(location{w.source, real, ""}) {
+	if w.known[location{w.source, dir, ""}] || !w.first(location{w.source, real, ""}) {
 		return nil
 	}
+	w.enter(dir)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if gone(err) {
@@ -275,6 +282,7 @@ func (w *walker) file(path string, info fs.FileInfo) error {
 			return w.fn(Entry{File: asFile(path, info), Source: w.source, Err: failed})
 		}
 		if ok {
+			w.enter(path)
 			return nil
 		}
 	}

@@ -24,7 +24,7 @@ const fileName = "search.db"
 
 // indexVersion is the PRAGMA user_version of the indexes that this program reads. It changes with the schema,
 // the tokenisation and the redaction.
-const indexVersion = 5
+const indexVersion = 7
 
 //go:embed schema.sql
 var schema string
@@ -33,6 +33,7 @@ var schema string
 type index struct {
 	*sql.DB
 	version int
+	passes  func(kind) bool // the kinds of passages that a query looks at
 }
 
 // errUnusable means that the index is missing, or must be rebuilt.

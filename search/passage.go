@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -28,13 +29,20 @@ const (
 	agentKind          // a message of the agent
 	dayKind            // the day on which a session began: not a place in the session
 	historyKind        // a paragraph of a project's history
+	commandKind        // a command that the agent called
+	errorKind          // what a result says of the success of a call
 )
 
 // sources are the kinds' names in hits.
-var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory}
+var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory,
+	SourceCommand, SourceError}
 
 // alone reports whether each passage of a kind is ranked separately, and not with its document.
 func (k kind) alone() bool { return k == memoryKind || k == historyKind }
+
+// tool reports whether a kind of passages is of tool calls. They count only as the best passage of a session: what was
+// said tells better what it is about.
+func (k kind) tool() bool { return k == commandKind || k == errorKind }
 
 // passage is the unit that is found: a line, a statement or a message. The passages of a document are in the
 // order of its source.
@@ -44,10 +52,18 @@ type passage struct {
 	line int // of a file, from 1
 	item int // of a session; 0: unknown
 	at   time.Time
+
+	section memoir.StatementKind // of a statement
 }
 
-// maxPassages bounds the passages of one document: their place has 13 bits in a passage's number.
-const maxPassages = 1 << 13
+// A passage's number has these bits for its place in the document and for its kind.
+const (
+	placeBits = 14
+	kindBits  = 4
+)
+
+// maxPassages bounds the passages of one document.
+const maxPassages = 1 << placeBits
 
 // gap separates passages, so that the ranking does not treat them as neighbours.
 var gap = make([]passage, len(nearness))
@@ -55,7 +71,8 @@ var gap = make([]passage, len(nearness))
 // dates are the forms in which people search for a day.
 const dates = "2006-01-02 2 January 2006"
 
-// passagesOf returns the passages of a session: the day on which it began, its messages in order, its statements.
+// passagesOf returns the passages of a session: the day on which it began, its messages in order, its statements,
+// its commands and results.
 func passagesOf(d store.SessionText) []passage {
 	var out []passage
 	at := d.EndedAt
@@ -75,12 +92,20 @@ func passagesOf(d store.SessionText) []passage {
 	}
 	out = append(out, gap...)
 	for _, s := range d.Statements {
-		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt}
+		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt, section: s.Kind}
 		if s.Kind == memoir.StatementClaim {
 			p.kind = claimKind
 		}
 		if len(s.Items) > 0 {
 			p.item = s.Items[0]
+		}
+		out = append(out, p)
+	}
+	out = append(out, gap...)
+	for _, m := range d.Tools {
+		p := passage{kind: commandKind, text: m.Text, item: m.Item, at: m.At}
+		if m.Kind == store.MessageError {
+			p.kind = errorKind
 		}
 		out = append(out, p)
 	}
@@ -189,8 +214,8 @@ var stopWords = sync.OnceValue(func() []string {
 		both but by can could d did do does doing don done down during each few for from further get got had has have
 		having he her here hers him his how i if in into is it its just let ll m me might more most much must my no
 		nor not now of off on once only or other our out over own re s same shall she should so some such t than that
-		the their them then there these they this those through to too under until up upon us ve very was we were what
-		when where which while who whom whose why with would you your yours`)
+		the their them then there these they this those through to too under until up upon us use used uses using ve very was
+		we were what when where which while who whom whose why with would you your yours`)
 })
 
 func isStopWord(word string) bool {
@@ -200,20 +225,27 @@ func isStopWord(word string) bool {
 
 // split returns the index words of a text: in lower case, without accents. A word of code, such as readFile, max_size,
 // --dry-run or a/b.go, gives its parts and the whole. Scripts without spaces between words give pairs of letters.
-func split(text string) []string {
-	var out []string
-	text = norm.NFC.String(strings.Map(func(r rune) rune {
-		if r >= 0x300 && r <= 0x36f { // the accents of Latin, Greek and Cyrillic
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(text)))
-	for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`_-./'’`, r)
-	}) {
-		out = append(out, wordsIn(field)...)
+func split(text string) []string { return slices.Concat(slices.Collect(fields(text))...) }
+
+// fields returns the index words of each field of a text.
+func fields(text string) iter.Seq[[]string] {
+	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		text = norm.NFC.String(strings.Map(func(r rune) rune {
+			if r >= 0x300 && r <= 0x36f { // the accents of Latin, Greek and Cyrillic
+				return -1
+			}
+			return r
+		}, norm.NFKD.String(text)))
 	}
-	return out
+	return func(yield func([]string) bool) {
+		for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`_-./'’`, r)
+		}) {
+			if !yield(wordsIn(field)) {
+				return
+			}
+		}
+	}
 }
 
 func wordsIn(field string) (out []string) {
@@ -279,23 +311,6 @@ func pairs(text string) (out []string) {
 		out = append(out, string(runes[i:min(i+2, len(runes))]))
 	}
 	return out
-}
-
-// Bounds of a query: its bytes, and its distinct words.
-const (
-	maxQuery = 4 << 10
-	maxTerms = 32
-)
-
-// terms returns the distinct words of a query without stop words.
-func terms(text string) []string {
-	var all []string
-	for _, w := range split(text[:min(len(text), maxQuery)]) {
-		if !isStopWord(w) && !slices.Contains(all, w) && len(all) < maxTerms {
-			all = append(all, w)
-		}
-	}
-	return all
 }
 
 // indexed returns the words of a text for the index, and their number.

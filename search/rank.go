@@ -17,6 +17,8 @@ const (
 	saturation = 1.2  // k1 of BM25
 	byLength   = 0.75 // b of BM25
 	windowed   = 1.0  // weight of the best passage, relative to the document
+	toolWeight = 0.7  // of a passage of a tool call, relative to others
+	guessed    = 0.5  // weight of a word that differs from the query's in a letter, relative to that
 )
 
 // nearness is the weight of a word by its distance in passages.
@@ -28,6 +30,7 @@ type found struct {
 	place    int // of the best passage
 	kind     kind
 	score    float64
+	match    float64 // 0 to 1: the score as a share of the one of a passage with all words
 }
 
 type size struct {
@@ -67,8 +70,8 @@ func (x *index) sizes(ctx context.Context, projectID string) (all []size, total 
 	return all, total, err
 }
 
-// matches returns the numbers of the passages that contain a word.
-func (x *index) matches(ctx context.Context, word string) ([]int64, error) {
+// matches returns the numbers of the passages of documents that contain a word, in order.
+func (x *index) matches(ctx context.Context, sizes []size, word string) ([]int64, error) {
 	match := `"` + strings.ReplaceAll(word, `"`, "") + `"`
 	if r := []rune(word); len(r) == 1 && isPaired(r[0]) {
 		match += " *"
@@ -77,7 +80,14 @@ func (x *index) matches(ctx context.Context, word string) ([]int64, error) {
 	if err != nil && strings.Contains(err.Error(), "phrase queries") {
 		return nil, nil // SQLite's older Unicode tables split words of new scripts
 	}
-	return out, err
+	at := 0
+	return slices.DeleteFunc(out, func(n int64) bool { // those of other projects and kinds
+		document, _, k := placeOf(n)
+		for at < len(sizes) && sizes[at].document < document {
+			at++
+		}
+		return at == len(sizes) || sizes[at].document != document || !x.passes(k)
+	}), err
 }
 
 // where is a passage with the set of a query's words that it contains, one bit each.
@@ -88,57 +98,75 @@ type where struct {
 	words uint32
 }
 
-// rank returns the matches of a query, the best first.
-func (x *index) rank(ctx context.Context, projectID string, words []string) ([]found, error) {
+// ranking is the order of the matches of a query.
+type ranking struct {
+	found    []found   // the best first
+	terms    []term    // that were looked for
+	weights  []float64 // of the terms, among passages
+	passages int       // that were searched
+}
+
+// rank returns the matches of a query.
+func (x *index) rank(ctx context.Context, projectID string, query []term) (out ranking, err error) {
 	sizes, total, err := x.sizes(ctx, projectID)
 	if err != nil || len(sizes) == 0 {
-		return nil, err
+		return out, err
 	}
-	var all []int64 // the numbers of passage and word in one, so that sorting merges the lists
-	for i, word := range words {
-		numbers, err := x.matches(ctx, word)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range numbers {
-			all = append(all, n*maxTerms+int64(i))
-		}
+	looked, missing, err := x.look(ctx, sizes, query)
+	if err != nil {
+		return out, err
 	}
-	slices.Sort(all)
-	var passages []where
-	at := 0 // of the document's size
-	for _, match := range all {
-		n, word := match/maxTerms, uint32(1)<<(match%maxTerms)
-		document, place := n>>16, int(n>>3&(maxPassages-1))
-		for at < len(sizes) && sizes[at].document < document {
-			at++
-		}
-		if at == len(sizes) || sizes[at].document != document {
-			continue // of another project
-		}
-		if last := len(passages) - 1; last >= 0 && passages[last].size.document == document && passages[last].place == place {
-			passages[last].words |= word
-		} else {
-			passages = append(passages, where{&sizes[at], place, kind(n & 7), word})
-		}
-	}
+	passages := merged(looked, sizes)
 	groups, together := grouped(passages)
 	alone := make([]uint32, len(passages))
 	for i, p := range passages {
 		alone[i] = p.words
 	}
-	inDocument, inPassage := rarity(together, len(words), total.units), rarity(alone, len(words), total.passages)
-	mean := float64(total.words) / float64(max(total.units, 1))
-	out := make([]found, 0, len(groups))
-	for _, group := range groups {
-		one := group[0].size
-		length := float64(one.words) / float64(max(one.units, 1)) / mean
-		out = append(out, score(group, inDocument, inPassage, length))
+	inDocument, inPassage := rarity(together, looked, total.units), rarity(alone, looked, total.passages)
+	attainable := inverse(0, total.units) + windowed*inverse(0, total.passages) // of a word that nothing contains
+	attainable *= float64(missing*maxTerms) / float64(len(query))
+	for i, t := range looked {
+		if attainable += inDocument[i] + windowed*inPassage[i]; t.guessed {
+			inDocument[i], inPassage[i] = inDocument[i]*guessed, inPassage[i]*guessed
+		}
 	}
-	slices.SortFunc(out, func(a, b found) int { // of equal scores, the last indexed first
+	mean := float64(total.words) / float64(max(total.units, 1))
+	out = ranking{found: make([]found, 0, len(groups)), terms: looked, weights: inPassage, passages: total.passages}
+	for _, group := range groups {
+		of := group[0].size
+		one := score(group, inDocument, inPassage, float64(of.words)/float64(max(of.units, 1))/mean)
+		one.match = min(1, one.score/attainable)
+		out.found = append(out.found, one)
+	}
+	slices.SortFunc(out.found, func(a, b found) int { // of equal scores, the last indexed first
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.document, a.document), cmp.Compare(a.place, b.place))
 	})
 	return out, nil
+}
+
+// merged returns the passages that contain a term, in order.
+func merged(terms []term, sizes []size) (passages []where) {
+	var all []int64 // the numbers of passage and word in one, so that sorting merges the lists
+	for i, t := range terms {
+		for _, n := range t.passages {
+			all = append(all, n*maxTerms+int64(i))
+		}
+	}
+	slices.Sort(all)
+	at := 0 // of the document's size
+	for _, match := range all {
+		n, word := match/maxTerms, uint32(1)<<(match%maxTerms)
+		document, place, k := placeOf(n)
+		for sizes[at].document < document {
+			at++
+		}
+		if last := len(passages) - 1; last >= 0 && passages[last].size.document == document && passages[last].place == place {
+			passages[last].words |= word
+		} else {
+			passages = append(passages, where{&sizes[at], place, k, word})
+		}
+	}
+	return passages
 }
 
 // grouped groups passages by document; each line of MEMORY.md and HISTORY.md is a group. words are the groups'.
@@ -155,18 +183,33 @@ func grouped(passages []where) (groups [][]where, words []uint32) {
 	return groups, words
 }
 
-// rarity returns the inverse document frequency of each word; having are the word sets of the matching units.
-func rarity(having []uint32, words, units int) []float64 {
-	out := make([]float64, words)
-	for i := range out {
+// rarity returns the weight of each term; having are the word sets of the matching units. The words of a compound count
+// together as much as the compound; if nothing contains that, they count as words.
+func rarity(having []uint32, terms []term, units int) []float64 {
+	out, wholes, sums := make([]float64, len(terms)), map[int]float64{}, map[int]float64{}
+	for i, t := range terms {
 		n := 0.0
 		for _, set := range having {
 			n += float64(set >> i & 1)
 		}
-		out[i] = math.Log(1 + (float64(units)-n+0.5)/(n+0.5))
+		if out[i] = inverse(n, units); t.whole {
+			if n == 0 {
+				out[i] = 0
+			}
+			wholes[t.compound] = out[i]
+		}
+		sums[t.compound] += out[i]
+	}
+	for i, t := range terms {
+		if whole := wholes[t.compound]; whole > 0 {
+			out[i] *= whole / sums[t.compound]
+		}
 	}
 	return out
 }
+
+// inverse returns the inverse document frequency of a word that n of some units contain.
+func inverse(n float64, units int) float64 { return math.Log(1 + (float64(units)-n+0.5)/(n+0.5)) }
 
 // score returns the score of one group. length is that of its document relative to the mean; inDocument and
 // inPassage are the weights of the words.
@@ -174,10 +217,14 @@ func score(group []where, inDocument, inPassage []float64, length float64) found
 	var often [maxTerms]float64
 	best, window := found{document: group[0].size.document, kind: dayKind}, 0.0
 	for i, p := range group {
-		for set := p.words; set != 0; set &= set - 1 {
+		for set := p.words; set != 0 && !p.kind.tool(); set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++
 		}
-		if s := near(group, i, inPassage); s > window && p.kind != dayKind {
+		s := near(group, i, inPassage)
+		if p.kind.tool() {
+			s *= toolWeight
+		}
+		if s > window && p.kind != dayKind {
 			window, best.place, best.kind = s, p.place, p.kind
 		}
 	}

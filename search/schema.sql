@@ -1,5 +1,5 @@
 -- What is searched for words. A passage's number is its document's, its place there and its kind:
--- document << 16 | place << 3 | kind. The text itself is in the database and in the memories.
+-- document << 18 | place << 4 | kind. The text itself is in the database and in the memories.
 CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5 (words, content = '', contentless_delete = 1, detail = none,
     tokenize = 'porter unicode61');
 

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,22 +25,25 @@ import (
 
 // Query is a search request.
 type Query struct {
-	Text      string         // words, without syntax; only the first 4 KiB are used
-	ProjectID string         // only this project; empty: all
-	Max       int            // bound of the hits; 0: 10
-	Keep      func(Hit) bool // reports whether a hit is returned; nil: all are
+	Text      string // words, without syntax; only the first 4 KiB are used
+	ProjectID string // only this project; empty: all
+	Max       int    // bound of the hits; 0: 10
+	Weak      bool   // also hits that are far below the best
+	Filter
 
 	Redact func(string) string // removes secrets that a person wrote into a memory, and keeps the number of lines
 }
 
-// The sources of a line of MEMORY.md, and of a paragraph of HISTORY.md.
+// The sources of a line of MEMORY.md, of a paragraph of HISTORY.md, and of the commands and results in sessions.
 const (
 	SourceMemory  = "memory"
 	SourceHistory = "history"
+	SourceCommand = "command"
+	SourceError   = "error"
 )
 
-// Hit is one match of a query. A session has at most one, except in lines of MEMORY.md. Paragraphs of HISTORY.md
-// about disabled sessions are left out.
+// Hit is one match of a query. A session has at most one, except in lines of MEMORY.md; a note has one with its line
+// there. Paragraphs of HISTORY.md about disabled sessions are left out.
 type Hit struct {
 	ProjectID string `json:"project"` // empty: none
 	// Path is memory://root/MEMORY.md, memory://root/HISTORY.md, memory://root/rollout_summaries/NAME, or session:KEY.
@@ -47,16 +51,22 @@ type Hit struct {
 	StartLine int       `json:"start_line"` // of a file, from 1; 0 for a session
 	EndLine   int       `json:"end_line"`
 	Score     float64   `json:"score"`
-	Snippet   string    `json:"snippet"`     // one line of at most 100 tokens, neutralised
-	Source    string    `json:"source"`      // memory, history, summary, statement, claim, typed or agent
-	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
-	Item      int       `json:"item"`        // of the session; 0: unknown
-	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: unknown
+	Match     float64   `json:"match"`        // 0 to 1: the score as a share of what the query could attain
+	Snippet   string    `json:"snippet"`      // one line of at most 100 tokens, neutralised
+	Source    string    `json:"source"`       // memory, history, summary, statement, claim, typed, agent, command or error
+	Session   string    `json:"session"`      // its key; of a line of MEMORY.md, that of the newest that it cites, if any
+	Item      int       `json:"item"`         // of the session; 0: unknown
+	At        time.Time `json:"at,omitzero"`  // of the item, else the session's last; zero: unknown
+	Of        string    `json:"of,omitempty"` // subagent or automation: nobody typed in the session
+
+	ReplacedBy string `json:"replaced_by,omitempty"` // the text that stands in its place; see Filter.Replaced
 
 	Key string `json:"-"` // of a line of MEMORY.md: its memoir.LineKey
+
+	content content // of a passage of a session
 }
 
-// Kind returns the kind of a hit: memory (a line of MEMORY.md), history, note, journal, message or session.
+// Kind returns the kind of a hit, one of Kinds. session is what was extracted from a session.
 func (h Hit) Kind() string {
 	source, id := memoir.SplitKey(h.Session)
 	switch {
@@ -67,15 +77,78 @@ func (h Hit) Kind() string {
 	case source == memoir.SourceEntry:
 		kind, _, _ := strings.Cut(id, "-")
 		return kind
+	case h.Source == sources[typedKind], h.Source == sources[agentKind]:
+		return "said"
+	case h.Source == SourceCommand, h.Source == SourceError:
+		return h.Source
 	}
 	return "session"
+}
+
+// inSession reports whether a hit is in a session of an agent.
+func (h Hit) inSession() bool {
+	return slices.Contains([]string{"session", "said", SourceCommand, SourceError}, h.Kind())
 }
 
 // Result is the answer to a query.
 type Result struct {
 	Hits   []Hit `json:"hits"`   // the best first
+	Weak   bool  `json:"weak"`   // the best has little of the query: probably nothing answers it
+	Below  int   `json:"below"`  // hits that Query.Weak adds
 	More   bool  `json:"-"`      // there may be more than Query.Max
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
+	Unread int   `json:"unread"` // sessions that were not read since they changed
+
+	words   []string  // that were looked for
+	weights []float64 // of the words
+}
+
+// Names reports whether a word of a snippet is one of the query's, as far as their stems tell.
+func (r Result) Names(word string) bool { return matching(word, r.words) != 0 }
+
+// The best match of an answer that is not weak, for each bit of the number of passages: the more there are, the more
+// words of a query meet by chance. The words of a long query seldom stand together. A note is a sentence of few words,
+// however many passages there are. bench/search measures these points.
+const (
+	leastMatch     = 0.0275
+	leastMatchLong = 0.024
+	leastMatchNote = 0.26 // not for each bit
+	longQuery      = 16   // words
+)
+
+// The least score of a hit that is shown, relative to the best. Notes are short, so one word makes much of their score.
+const (
+	leastScore     = 0.4
+	leastScoreNote = 0.6
+	weakHits       = 2 // of a weak answer
+)
+
+func isNote(h Hit) bool { return h.Kind() == string(memoir.EntryNote) }
+
+// judge counts the hits that are far below the best instead of showing them, unless weak says to show them.
+func (r *Result) judge(words, passages int, weak bool) {
+	if len(r.Hits) == 0 {
+		return
+	}
+	best, least := r.Hits[0], leastMatch*math.Log2(float64(passages))
+	switch {
+	case isNote(best):
+		least = leastMatchNote
+	case words > longQuery:
+		least *= leastMatchLong / leastMatch
+	}
+	r.Weak = best.Match < least
+	shown := slices.DeleteFunc(slices.Clone(r.Hits), func(h Hit) bool {
+		return h.Score < best.Score*leastScore || isNote(h) && h.Score < best.Score*leastScoreNote
+	})
+	if r.Weak {
+		shown = shown[:min(len(shown), weakHits)]
+	}
+	if !weak {
+		r.Hits, r.Below = shown, len(r.Hits)-len(shown)
+		r.More = r.More && r.Below == 0 // the rest is lower still
+	}
+	r.newerFirst()
 }
 
 // Find searches a home for a query's words. If the index is missing or unusable, Find builds it, which may take
@@ -87,25 +160,32 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		return out, memoir.Errorf(memoir.CodeInvalid, "build it with `make build`, or with -tags sqlite_fts5",
 			"this memoir was built without SQLite's full-text index")
 	}
-	words := terms(q.Text)
-	if len(words) == 0 {
+	query := terms(q.Text)
+	if len(query) == 0 {
 		return out, memoir.Errorf(memoir.CodeUsage, "use a rarer word: a name, a thing, a part of an identifier",
 			"the query has no distinctive word")
+	}
+	keep, err := q.keep()
+	if err != nil {
+		return out, err
 	}
 	st, err := store.Open(ctx, filepath.Join(home, "memoir.db"), store.Options{ReadOnly: true})
 	if err != nil {
 		return out, err
 	}
 	defer st.Close()
-	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits), keep: q.Keep, redact: q.Redact}
-	err = f.find(ctx, q.ProjectID)
+	f := finder{Query: q, st: st, home: home, query: query, keep: keep, most: cmp.Or(q.Max, defaultHits)}
+	err = f.find(ctx)
 	for n := range maxTries {
-		if !errors.Is(err, errUnusable) && !isDamage(err) && !isGone(err) && (n > 0 || !f.lacksEntry) {
+		if !errors.Is(err, errUnusable) && !isDamage(err) && !isGone(err) && (n > 0 || !f.lacks) {
 			break
 		}
 		if err = Update(ctx, st, home, q.Redact, false); err == nil {
-			err = f.find(ctx, q.ProjectID)
+			err = f.find(ctx)
 		}
+	}
+	if err == nil {
+		f.out.Unread, err = st.CountUntaken(ctx, 0)
 	}
 	return f.out, explain(err, "search")
 }
@@ -116,20 +196,22 @@ const (
 )
 
 type finder struct {
-	st     *store.Store
-	home   string
-	words  []string
-	most   int
-	keep   func(Hit) bool
-	redact func(string) string
-	texts  map[string]string // of memories' files that were read, by project and path
-	out    Result
+	Query
+	st    *store.Store
+	home  string
+	query []term
+	keep  func(Hit) bool
+	most  int
+	texts map[string]string // of memories' files that were read, by project and path
+	out   Result
 
-	lacksEntry bool // the index lacks an entry
+	replaced map[string]map[string]string // what stands in the place of notes (""), and of a project's statements
+
+	lacks bool // the index lacks the newest session or entry
 }
 
-func (f *finder) find(ctx context.Context, projectID string) error {
-	f.out, f.texts = Result{Hits: []Hit{}}, map[string]string{}
+func (f *finder) find(ctx context.Context) error {
+	f.out, f.texts, f.replaced = Result{Hits: []Hit{}}, map[string]string{}, map[string]map[string]string{}
 	x, err := openIndex(ctx, f.home, patience)
 	if err != nil {
 		return err
@@ -146,17 +228,19 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 	if err != nil {
 		return err
 	}
-	if f.out.Behind = state != now; f.out.Behind { // entries are indexed immediately, sessions by the next run
-		last, err := f.st.LastEntry(ctx)
+	if f.out.Behind = state != now; f.out.Behind { // what is new is indexed at once
+		last, err := f.st.LastSearchable(ctx)
 		if err == nil {
-			err = x.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) < ? FROM document`, last).Scan(&f.lacksEntry)
+			err = x.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) < ? FROM document`, last).Scan(&f.lacks)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	ranked, err := x.rank(ctx, projectID, f.words)
-	for _, r := range ranked {
+	x.passes = f.passes
+	ranking, err := x.rank(ctx, f.ProjectID, f.query)
+	f.out.words, f.out.weights = wordsOf(ranking.terms), ranking.weights
+	for _, r := range ranking.found {
 		if f.out.More = len(f.out.Hits) == f.most; f.out.More {
 			break
 		}
@@ -164,17 +248,19 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 		if err != nil {
 			return err
 		}
-		if hit.Snippet != "" && !f.known(hit) && (f.keep == nil || f.keep(hit)) {
+		if hit.Snippet != "" && !f.known(hit) && f.keep(hit) {
 			f.out.Hits = append(f.out.Hits, hit)
 		}
 	}
+	f.out.judge(len(f.query), ranking.passages, f.Weak)
 	return err
 }
 
 // known reports whether another hit is of the same session.
 func (f *finder) known(hit Hit) bool {
-	return hit.Source != SourceMemory && hit.Session != "" && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
-		return h.Source != SourceMemory && h.Session == hit.Session
+	return hit.Session != "" && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
+		inMemory := hit.Source == SourceMemory || h.Source == SourceMemory
+		return h.Session == hit.Session && (!inMemory || memoir.IsEntry(hit.Session))
 	})
 }
 
@@ -187,32 +273,51 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 	if err != nil {
 		return hit, err
 	}
-	hit.Score = math.Round(r.score*1000) / 1000
+	hit.Score, hit.Match = math.Round(r.score*1000)/1000, math.Round(r.match*1000)/1000
 	if seq == 0 {
 		f.inFile(ctx, &hit, path, r)
-		return hit, nil
+		if memoir.IsEntry(hit.Session) {
+			hit.ReplacedBy, err = f.replacement(ctx, hit, "")
+		}
+		return hit, err
 	}
 	text, err := f.st.SessionText(ctx, seq)
 	if err == nil && text != nil {
-		f.inSession(&hit, text, r)
+		err = f.inSession(ctx, &hit, text, r)
 	}
 	return hit, err
 }
 
-func (f *finder) inSession(hit *Hit, d *store.SessionText, r found) {
+func (f *finder) inSession(ctx context.Context, hit *Hit, d *store.SessionText, r found) (err error) {
 	passages := passagesOf(*d)
 	if r.kind == dayKind { // show the first message of the day
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return p.kind != dayKind && p.text != "" })
 	}
 	if r.place < 0 || r.place >= len(passages) {
-		return
+		return nil
 	}
 	p := passages[r.place]
 	hit.Path, hit.Session, hit.Item, hit.At = "session:"+d.SessionKey, d.SessionKey, p.item, p.at
 	if hit.At.IsZero() {
 		hit.At = d.EndedAt
 	}
-	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.words)
+	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.out.words)
+	if d.Kind == memoir.KindSubagent || d.Kind == memoir.KindAutomation {
+		hit.Of = string(d.Kind)
+	}
+	if memoir.IsEntry(hit.Session) || p.section != "" {
+		hit.ReplacedBy, err = f.replacement(ctx, *hit, memoir.StatementID(hit.ProjectID, p.section, p.text))
+	}
+	return err
+}
+
+// Size returns the size of the index of a home in bytes, 0 if there is none.
+func Size(home string) int64 {
+	info, err := os.Stat(filepath.Join(home, fileName))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // citation matches the newest session that a line of MEMORY.md cites.
@@ -227,14 +332,14 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	text, known := f.texts[place]
 	if !known {
 		var err error
-		if text, err = textOf(memory.At(f.home, hit.ProjectID), path, f.redact); err != nil {
+		if text, err = textOf(memory.At(f.home, hit.ProjectID), path, f.Redact); err != nil {
 			return
 		}
 		f.texts[place] = text
 	}
 	passages := linesOf(text, r.kind)
-	if r.place >= len(passages) || matching(passages[r.place].text, f.words) == 0 {
-		r.place = slices.IndexFunc(passages, func(p passage) bool { return matching(p.text, f.words) != 0 })
+	if r.place >= len(passages) || matching(passages[r.place].text, f.out.words) == 0 {
+		r.place = slices.IndexFunc(passages, func(p passage) bool { return matching(p.text, f.out.words) != 0 })
 	}
 	if r.place < 0 {
 		return
@@ -258,5 +363,5 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 		}
 	}
 	hit.Source, hit.Path, hit.StartLine, hit.EndLine = sources[p.kind], "memory://root/"+path, p.line, p.line
-	hit.Snippet = snippet(p.text, f.words)
+	hit.Snippet = snippet(p.text, f.out.words)
 }

@@ -265,7 +265,12 @@ func textOf(root memory.Root, path string, redact func(string) string) (string, 
 
 // number returns a passage's rowid in the index.
 func number(document int64, place int, k kind) int64 {
-	return document<<16 | int64(place)<<3 | int64(k)
+	return document<<(placeBits+kindBits) | int64(place)<<kindBits | int64(k)
+}
+
+// placeOf is the inverse of number.
+func placeOf(n int64) (document int64, place int, k kind) {
+	return n >> (placeBits + kindBits), int(n >> kindBits & (maxPassages - 1)), kind(n & (1<<kindBits - 1))
 }
 
 // add adds a document to the index; path is the file's, "" for a session.
@@ -277,7 +282,9 @@ func (w *writer) add(s source, path string, passages []passage) error {
 		if n == 0 {
 			continue
 		}
-		count, total = count+1, total+n
+		if count++; !p.kind.tool() {
+			total += n
+		}
 		_, err := w.tx.Exec(`INSERT INTO passage (rowid, words) VALUES (?, ?)`, number(w.n, place, p.kind), text)
 		if err != nil {
 			return err

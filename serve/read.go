@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoir"
@@ -113,16 +112,22 @@ func (s *server) search(c call) (any, error) {
 	if err != nil || most > mostHits {
 		return none, usage("", "max must be a number from 0 to %d", mostHits)
 	}
-	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: c.project.ID, Max: most, Redact: s.Redact}
+	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: c.project.ID, Max: most,
+		Weak: query.Has("weak"), Redact: s.Redact, Filter: search.Filter{Kind: query.Get("kind"),
+			Source: query.Get("source"), Since: query.Get("since"), Until: query.Get("until"), Typed: query.Has("typed"),
+			Replaced: query.Has("replaced")}}
 	switch {
 	case q.Text == "" && wantsPage(c.Request): // the page before a search
 		return none, nil
 	case q.Text == "", len(q.Text) > maxQuery:
 		return none, usage("", "q must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
 	}
+	missed := s.CatchUp(c.Context())
 	out, err := search.Find(c.Context(), s.Home, q)
+	out.Behind = out.Behind || missed != nil
 	for i := range out.Hits {
-		out.Hits[i].Snippet = s.Clean(out.Hits[i].Snippet)
+		h := &out.Hits[i]
+		h.Snippet, h.ReplacedBy = s.Clean(h.Snippet), s.Clean(h.ReplacedBy)
 	}
 	return out, err
 }
@@ -193,9 +198,9 @@ func (s *server) forgetNote(c call) (any, error) {
 // replace forgets the note with a number and returns it. If there is another one, it stores that in its place, with the
 // same category by default, and returns it instead.
 func (s *server) replace(c call, number string, by *noteIn) (none operation.Entry, err error) {
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || id < 1 {
-		return none, usage("", "%q is not the number of a note", memoir.Cut(number, 50))
+	id, err := entry.Number(number)
+	if err != nil {
+		return none, err
 	}
 	found, err := c.st.Entries(c.Context(), store.EntryFilter{ID: id, Kind: memoir.EntryNote})
 	if err == nil && len(found) == 0 {

@@ -64,6 +64,7 @@ func newWorld(t testing.TB) *world {
 			st, err := w.open(ctx, store.Options{})
 			return w.options, st, err
 		},
+		CatchUp: func(context.Context) error { return nil },
 		Extract: func(keys []string) error { w.full = append(w.full, keys...); return nil },
 	},
 		Injected: func(ctx context.Context, projectID string) (string, error) {

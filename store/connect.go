@@ -72,7 +72,7 @@ func (s *Store) connector(writing bool) driver.Connector {
 					return err
 				}
 			}
-			return nil
+			return errors.Join(c.RegisterFunc("packed", pack, true), c.RegisterFunc("plain", unpack, true))
 		},
 	}}
 }

@@ -197,6 +197,9 @@ func (s *Store) finishProject(t tx, c ProjectClaim) error {
 	if err != nil {
 		return err
 	}
+	if err := t.run(endSaid, c.ProjectID, ""); err != nil {
+		return err
+	}
 	return s.finish(t, c.job(), seqVersion(c.Seq), "", 0)
 }
 

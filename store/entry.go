@@ -14,7 +14,7 @@ import (
 // AddEntry stores an entry in one durable transaction and returns it as stored. The caller has redacted the text and
 // registered the project. A zero CreatedAt means now. Statements, if any, become an input of the project's memory, and
 // the project becomes due. The entry is unfiled until FileEntries files it. An entry with an ID takes the place of that
-// one, which differs in its author alone.
+// one, which differs in its author and what it replaces alone.
 func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoir.Statement) (memoir.Entry, error) {
 	err := s.durably(ctx, func(t tx) error { return s.addEntry(t, &e, statements) })
 	return e, s.explain(err, "storing an entry")
@@ -50,7 +50,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 		return err
 	}
 	message := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
-	return putMessages(t, e.Key(), []Message{message})
+	return putMessages(t, e.Key(), "", []Message{message})
 }
 
 // adoptEntry restores a note, or a line of a journal, from a memory's files. The kind of its statement is all that they
@@ -74,7 +74,7 @@ func adoptEntry(t tx, e memoir.Extraction) error {
 		return err
 	}
 	message := Message{Item: 1, Typed: author == memoir.AuthorUser, At: e.EndedAt, Text: e.Title}
-	return putMessages(t, e.SessionKey, []Message{message})
+	return putMessages(t, e.SessionKey, "", []Message{message})
 }
 
 // JournalInputs returns the raw memory of each line of a project's journals that is an input of consolidations, by key.
@@ -215,19 +215,46 @@ type EntryFilter struct {
 	Disabled bool     // also disabled ones
 }
 
-// Entries returns the entries that a filter selects, without forgotten ones, the last accessed first.
+// The statement of a note x says which note it replaces; statements of sessions replace statements.
+const (
+	replaces = `instr(x.statements, '"replaces":"#') > 0`
+	replaced = `CAST(substr(json_extract(x.statements, '$[0].replaces'), 2) AS INTEGER)`
+)
+
+// replacements joins each note m that stands in the place of a note o.
+const replacements = ` FROM extraction x JOIN entry m ON m.session_key = x.session_key
+	JOIN session ms ON ms.key = x.session_key JOIN entry o ON o.id = ` + replaced + `
+	WHERE x.session_key LIKE 'memoir:note-%' AND ` + replaces + ` AND ms.reason = 'up_to_date'
+	AND (m.author = 'user' OR o.author <> 'user')`
+
+// ReplacedNotes returns the text of the note that stands in the place of each replaced one, by key.
+func (s *Store) ReplacedNotes(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	_, err := fetch(ctx, s, func(t tx) ([]string, error) {
+		return collect(t, `SELECT o.session_key, (SELECT g.text FROM searchable q JOIN message g ON g.seq = q.seq
+			WHERE q.session_key = m.session_key)`+replacements+` AND o.session_key IS NOT NULL ORDER BY m.id`, nil,
+			func(scan scanner, key *string) error {
+				var text string
+				err := scan(key, &text)
+				out[*key] = text
+				return err
+			})
+	}, "reading replaced notes")
+	return out, err
+}
+
+// Entries returns the entries that a filter selects, without forgotten ones, the last accessed first. It leaves out
+// replaced notes that are not selected by ID or Unfiled.
 func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]memoir.Entry, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Entry, error) { return selectEntries(t, f) }, "reading entries")
 }
 
-// LastEntry returns the number of the newest searchable entry or conversation, 0 if there is none.
-func (s *Store) LastEntry(ctx context.Context) (seq int64, err error) {
+// LastSearchable returns the number of the newest searchable session, 0 if there is none.
+func (s *Store) LastSearchable(ctx context.Context) (seq int64, err error) {
 	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(seq), 0) FROM searchable
-			WHERE session_key >= 'memoir:' AND session_key < 'memoir;'
-			OR session_key >= 'conversation:' AND session_key < 'conversation;'`, nil, &seq)
+		return t.get(`SELECT coalesce(max(seq), 0) FROM searchable`, nil, &seq)
 	})
-	return seq, s.explain(err, "looking for the newest entry")
+	return seq, s.explain(err, "looking for the newest session")
 }
 
 // Recall is Entries, and sets the access time of the returned entries to now, if the database can be written.
@@ -261,13 +288,15 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 			len(f.Words) > 0, jsonList(f.Words)},
 		condition{`NOT n.filed AND ?`, f.Unfiled, true},
 		condition{`s.reason = ?`, !f.Disabled, string(memoir.ReasonUpToDate)},
+		condition{`n.id NOT IN (SELECT o.id` + replacements + `) AND ?`, f.ID == 0 && !f.Unfiled, true},
 	)
 	most := cmp.Or(f.Max, -1)
-	return collect(t, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at
+	return collect(t, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at,
+		coalesce((SELECT `+replaced+` FROM extraction x WHERE x.session_key = n.session_key AND `+replaces+`), 0)
 		FROM entry n JOIN session s ON s.key = n.session_key JOIN searchable q ON q.session_key = n.session_key
 		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL`+where+`
 		ORDER BY n.accessed_at DESC, n.id DESC LIMIT ?`, append(args, most), func(scan scanner, e *memoir.Entry) error {
 		return scan(&e.ID, &e.ProjectID, (*string)(&e.Kind), &e.Category, (*string)(&e.Author), &e.Text,
-			timeColumn{&e.CreatedAt}, timeColumn{&e.AccessedAt})
+			timeColumn{&e.CreatedAt}, timeColumn{&e.AccessedAt}, &e.Replaces)
 	})
 }

@@ -104,11 +104,11 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 }
 
 // MarkUnchanged finishes a claim on a session whose files changed, but not the content that was already
-// extracted. hash is its content hash; skipped replaces the records that its reader skipped.
-func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
+// extracted. hash is its content hash; messages and skipped replace those of the earlier reading.
+func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, messages []Message, skipped []Skipped) error {
 	key := c.Session.Key()
 	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
-		if err := setSkipped(t, key, skipped); err != nil {
+		if err := errors.Join(putMessages(t, key, c.InputVersion, messages), setSkipped(t, key, skipped)); err != nil {
 			return err
 		}
 		return s.finishSession(t, c, hash, c.DoneFilterVersion)
@@ -117,6 +117,9 @@ func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped
 
 func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
 	if err := s.finish(t, c.job(), c.InputVersion, hash, filter); err != nil {
+		return err
+	}
+	if err := t.run(endSaid, "", c.Session.Key()); err != nil {
 		return err
 	}
 	return s.settle(t, c.Session.Key())
@@ -162,7 +165,7 @@ func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Ho
 }
 
 // Working returns an error of code memoir.CodeBusy while another process holds a job, since that process
-// may redact by older rules. Jobs of dead processes are released first.
+// may redact by older rules. Jobs of dead processes are released first. Then it ends the epoch.
 func (s *Store) Working(ctx context.Context) error {
 	err := s.quickly(ctx, func(t tx) error {
 		for _, kind := range []string{kindExtract, kindConsolidate} {
@@ -175,7 +178,7 @@ func (s *Store) Working(ctx context.Context) error {
 					"another process is at work on %s", memoir.Count(running, kind+" job"))
 			}
 		}
-		return nil
+		return t.run(endEpoch)
 	})
 	if memoir.CodeOf(err) == memoir.CodeBusy {
 		return err
@@ -260,7 +263,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err != nil {
 			return err
 		}
-		err = errors.Join(putMessages(t, key, r.Messages), setRedactions(t, kindExtract, key, r.Redactions),
+		err = errors.Join(putMessages(t, key, c.InputVersion, r.Messages), setRedactions(t, kindExtract, key, r.Redactions),
 			setSkipped(t, key, r.Skipped), endWork(t, c.Token, e.ProjectID, outcome))
 		if err != nil {
 			return err

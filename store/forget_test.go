@@ -247,7 +247,7 @@ var noText = strings.Fields(`
 	project_alias.project_id project_alias.kind project_directory.project_id
 	redaction.scope redaction.key redaction.rule review.project_id review.key run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent
-	session.version session.reason searchable.session_key fallback.session_key entry.session_key entry.kind entry.category entry.author skipped_record.session_key skipped_record.why skipped_record.type
+	session.version session.taken session.reason searchable.session_key said.session_key fallback.session_key entry.session_key entry.kind entry.category entry.author skipped_record.session_key skipped_record.why skipped_record.type
 	withdrawal.project_id withdrawal.texts`)
 
 // A column that a migration adds must be either scanned for secrets or named here.
@@ -263,7 +263,7 @@ func TestEveryTextColumnIsScannedOrExcused(t *testing.T) {
 	var columns []string
 	must(t, s.read(t.Context(), func(t tx) (err error) {
 		columns, err = t.texts(`SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
-			WHERE m.type = 'table' AND m.name <> 'sqlite_sequence' AND upper(c.type) IN ('TEXT', 'TIMESTAMP', 'VARCHAR')`)
+			WHERE m.type = 'table' AND m.name <> 'sqlite_sequence' AND upper(c.type) IN ('TEXT', 'BLOB', 'TIMESTAMP', 'VARCHAR')`)
 		return err
 	}))
 	for _, column := range columns {

@@ -2,17 +2,27 @@ package store
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"memoir"
 )
 
-// Message is one message of a session; the caller has redacted it and bounded its length.
+// The kinds of messages.
+const (
+	MessageSaid    = ""        // by a person or the agent
+	MessageCommand = "command" // a command that the agent called
+	MessageError   = "error"   // what the result of a tool call says of its success
+)
+
+// Message is one text of a session; the caller has redacted it and bounded its length.
 type Message struct {
-	Item  int  // its item number in the session
-	Typed bool // by a person; else it is the agent's
-	At    time.Time
-	Text  string
+	Item  int       `json:"n"`           // its item number in the session
+	Kind  string    `json:"k,omitempty"` // one of the constants above
+	Typed bool      `json:"-"`           // by a person; else it is the agent's
+	At    time.Time `json:"a,omitzero"`
+	Text  string    `json:"t"`
 }
 
 // Searchable is a session that searching finds.
@@ -24,25 +34,91 @@ type Searchable struct {
 // SessionText is the stored text of a session.
 type SessionText struct {
 	SessionKey string
+	Kind       memoir.SessionKind
 	EndedAt    time.Time
 	Statements []memoir.Statement // none: none were extracted
 	Messages   []Message
+	Tools      []Message // commands and errors
 }
 
-// putMessages replaces the messages of a session and gives it a new number.
-func putMessages(t tx, key string, messages []Message) error {
-	if err := t.execEach(key, `DELETE FROM searchable WHERE session_key = ?`,
-		`INSERT INTO searchable (session_key) VALUES (?)`); err != nil {
+// putMessages replaces the messages of a session, as they were read in a version of it, and gives it a new number.
+func putMessages(t tx, key, version string, messages []Message) error {
+	tools, err := encodeTools(slices.DeleteFunc(slices.Clone(messages),
+		func(m Message) bool { return m.Kind == MessageSaid }))
+	if err != nil {
 		return err
 	}
+	err = t.execAll([]any{key, version, tools}, `DELETE FROM searchable WHERE session_key = ?1`,
+		`INSERT INTO searchable (session_key, tools) VALUES (?1, coalesce(packed(?3), x''))`,
+		`UPDATE session SET taken = ?2 WHERE key = ?1`)
 	for _, m := range messages {
-		_, err := t.exec(`INSERT INTO message (seq, item, typed, at, text)
-			SELECT seq, ?, ?, ?, ? FROM searchable WHERE session_key = ?`, m.Item, m.Typed, millis(m.At), m.Text, key)
-		if err != nil {
-			return err
+		if err == nil && m.Kind == MessageSaid {
+			err = t.run(`INSERT INTO message (seq, item, typed, at, text)
+				SELECT seq, ?, ?, ?, ? FROM searchable WHERE session_key = ?`, m.Item, m.Typed, millis(m.At), m.Text, key)
 		}
 	}
-	return nil
+	return err
+}
+
+// Untaken returns the sessions whose present version was not stored for searching, the latest first: with files, of a
+// person or not, but none of memoir's own. Forgotten, disabled and excluded ones are left out. keys limits them;
+// nil: all.
+func (s *Store) Untaken(ctx context.Context, keys []string) ([]memoir.Session, error) {
+	where, args := and(condition{`s.key IN (SELECT value FROM json_each(?))`, keys != nil, jsonList(keys)})
+	return fetch(ctx, s, func(t tx) ([]memoir.Session, error) {
+		found, err := t.texts(`SELECT s.key`+fromUntaken+where+` ORDER BY s.updated_at DESC, s.key`, args...)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		return selectSessions(t, Filter{Keys: found})
+	}, "looking for sessions to read")
+}
+
+// CountUntaken counts the sessions that Untaken returns, without those of more than most bytes; 0: with them.
+func (s *Store) CountUntaken(ctx context.Context, most int64) (n int, err error) {
+	err = s.read(ctx, func(t tx) error {
+		return t.get(`SELECT count(*)`+fromUntaken+` AND (?1 = 0 OR bytes <= ?1)`, []any{most}, &n)
+	})
+	return n, s.explain(err, "counting sessions to read")
+}
+
+// fromUntaken has the condition of the index session_untaken.
+const fromUntaken = ` FROM session s WHERE taken <> version AND error = '' AND kind NOT IN ('own_run', 'entry')
+	AND NOT EXISTS (SELECT 1 FROM mark m WHERE m.session_key = s.key AND (m.disabled OR m.directory <> '' OR m.forgotten))
+	AND EXISTS (SELECT 1 FROM file f WHERE f.session_key = s.key AND f.position >= 0)`
+
+// Taken is a session with what was read of its files.
+type Taken struct {
+	Session    memoir.Session
+	Messages   []Message
+	Statements []memoir.Statement // to be told until a consolidation takes them
+}
+
+// Epoch returns a number that changes when what was read before must not be stored any more.
+func (s *Store) Epoch(ctx context.Context) (n int64, err error) {
+	err = s.read(ctx, func(t tx) error { return t.get(`SELECT n FROM counter WHERE name = 'texts'`, nil, &n) })
+	return n, s.explain(err, "preparing to read sessions")
+}
+
+const endEpoch = `UPDATE counter SET n = n + 1 WHERE name = 'texts'`
+
+// TakeIn stores for searching what was read of sessions, in one transaction. It stores nothing if the epoch in which
+// they were read is over, and leaves out sessions that are not registered any more.
+func (s *Store) TakeIn(ctx context.Context, epoch int64, all []Taken) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
+		now, err := t.exists(`SELECT 1 FROM counter WHERE name = 'texts' AND n = ?`, epoch)
+		for _, one := range all {
+			known := false
+			if err == nil && now {
+				known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, one.Session.Key())
+			}
+			if err == nil && known {
+				err = errors.Join(putMessages(t, one.Session.Key(), Fingerprint(one.Session.Files), one.Messages),
+					putSaid(t, one.Session.Key(), one.Statements))
+			}
+		}
+		return err
+	}), "storing the texts of sessions")
 }
 
 // Converse registers a conversation's session as its file was read, with its reason in the window, and stores its
@@ -51,7 +127,7 @@ func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, messag
 	return s.explain(s.durably(ctx, func(t tx) error {
 		err := s.saveScan(t, scan)
 		if err == nil {
-			err = putMessages(t, scan.Session.Key(), messages)
+			err = putMessages(t, scan.Session.Key(), Fingerprint(scan.Session.Files), messages)
 		}
 		if err == nil {
 			err = s.settleIn(t, w, scan.Session.Key())
@@ -62,7 +138,7 @@ func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, messag
 
 // fromSearchable joins session s and leaves out disabled, excluded and forgotten sessions.
 const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_key
-	WHERE NOT EXISTS (SELECT 1 FROM mark m
+	WHERE s.kind <> 'own_run' AND NOT EXISTS (SELECT 1 FROM mark m
 		WHERE m.session_key = q.session_key AND (m.disabled OR m.directory <> '' OR m.forgotten))`
 
 // SearchState returns a text that changes whenever the searchable sessions change, and the ids of the projects
@@ -92,10 +168,15 @@ func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 // SessionText returns the stored text of the session with a number; nil if it is no longer searchable.
 func (s *Store) SessionText(ctx context.Context, seq int64) (*SessionText, error) {
 	return fetch(ctx, s, func(t tx) (*SessionText, error) {
-		found, err := collect(t, `SELECT q.session_key, s.updated_at,
+		found, err := collect(t, `SELECT q.session_key, s.kind, s.updated_at, plain(q.tools),
 			coalesce((SELECT statements FROM extraction e WHERE e.session_key = q.session_key), '[]')`+fromSearchable+`
 			AND q.seq = ?`, []any{seq}, func(scan scanner, d *SessionText) error {
-			return scan(&d.SessionKey, timeColumn{&d.EndedAt}, statementColumn{&d.Statements})
+			var tools string
+			err := scan(&d.SessionKey, &d.Kind, timeColumn{&d.EndedAt}, &tools, statementColumn{&d.Statements})
+			if err == nil {
+				d.Tools, err = decodeTools(tools)
+			}
+			return err
 		})
 		if err != nil || len(found) == 0 {
 			return nil, err
@@ -106,4 +187,20 @@ func (s *Store) SessionText(ctx context.Context, seq int64) (*SessionText, error
 			})
 		return &found[0], err
 	}, "reading messages")
+}
+
+// SearchSize is how much is stored for searching.
+type SearchSize struct {
+	Sessions int   // without entries
+	Bytes    int64 // of texts, commands and results, as they are stored
+}
+
+// SearchSize reads all stored texts.
+func (s *Store) SearchSize(ctx context.Context) (size SearchSize, err error) {
+	err = s.read(ctx, func(t tx) error {
+		return t.get(`SELECT (SELECT count(*) FROM searchable WHERE session_key NOT LIKE 'memoir:%'),
+			coalesce((SELECT sum(octet_length(text)) FROM message), 0)
+				+ coalesce((SELECT sum(octet_length(tools)) FROM searchable), 0)`, nil, &size.Sessions, &size.Bytes)
+	})
+	return size, s.explain(err, "measuring searchable texts")
 }

@@ -150,3 +150,29 @@ func TestTheDatabaseIsWrittenWhileFilesAre(t *testing.T) {
 		t.Errorf("%d calls, filed %v, want %v", calls, filed, want)
 	}
 }
+
+// What was read of a session before something was forgotten, or before stored texts are redacted, is not stored.
+func TestTextsOfAnEpochThatIsOverAreNotStored(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(s *Store) error{
+		"nothing":    func(*Store) error { return nil },
+		"forgetting": func(s *Store) error { return s.BeginForgetting(background(), Forgetting{Keys: []string{"codex:x"}}) },
+		"redaction":  func(s *Store) error { return s.Working(background()) },
+	} {
+		s, _ := newQueue(t, 1)
+		all, err := s.Untaken(t.Context(), nil)
+		if must(t, err); len(all) != 1 {
+			t.Fatalf("to read: %+v", all)
+		}
+		epoch, err := s.Epoch(t.Context())
+		must(t, err)
+		must(t, end(s))
+		texts := []Message{{Item: 1, Text: "said"}, {Item: 2, Kind: MessageCommand, Text: "make"}}
+		must(t, s.TakeIn(t.Context(), epoch, []Taken{{Session: all[0], Messages: texts}}))
+		left, err := s.CountUntaken(t.Context(), 0)
+		must(t, err)
+		if stored := len(said(t, s)) == 1; stored != (name == "nothing") || stored == (left == 1) {
+			t.Errorf("%s: stored %v, %d left", name, stored, left)
+		}
+	}
+}

@@ -150,6 +150,10 @@ var textTables = []textTable{
 			WHERE q.seq = message.seq), '')`,
 		[]string{"text"}, `item = CAST(?2 AS INTEGER)
 			AND seq = (SELECT seq FROM searchable WHERE session_key = substr(?2, instr(?2, ' ') + 1))`},
+	{"searchable", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
+		[]string{toolsColumn}, ""},
+	{"said", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
+		[]string{statementsColumn}, ""},
 	{"fallback", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{"text"}, ""},
 	{"hand_edit", `id`, `project_id`, []string{"file", "section", "after", "text", "origin"}, ""},
@@ -173,7 +177,8 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 	return s.explain(s.read(ctx, func(t tx) error {
 		for _, table := range textTables {
 			query := fmt.Sprintf(`SELECT %s, %s AS project, %s FROM %s WHERE ?1 = '' OR project = ?1`,
-				table.key, table.project, strings.Join(table.columns, ", "), table.name)
+				table.key, table.project, strings.ReplaceAll(strings.Join(table.columns, ", "), toolsColumn, "plain(tools)"),
+				table.name)
 			err := t.each(query, []any{projectID}, func(scan scanner) error {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
@@ -216,8 +221,11 @@ func (s *Store) ReplaceTexts(ctx context.Context, texts []Text) (changed int, er
 			i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
 			row := cmp.Or(textTables[i].row, textTables[i].key+" = ?2")
 			// Two hand edits that differed only in a secret become equal: OR REPLACE keeps one of them.
-			n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s AND %s = ?3`,
-				text.Table, text.Column, row, text.Column), text.New, text.Key, text.Value)
+			change := `UPDATE OR REPLACE %[1]s SET %[2]s = ?1 WHERE %[3]s AND %[2]s = ?3`
+			if text.Column == toolsColumn {
+				change = `UPDATE %s SET %s = packed(?1) WHERE %s AND plain(%[2]s) = ?3`
+			}
+			n, err := t.exec(fmt.Sprintf(change, text.Table, text.Column, row), text.New, text.Key, text.Value)
 			if err != nil {
 				return err
 			}

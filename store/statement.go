@@ -39,9 +39,9 @@ func encodeStatements(statements []memoir.Statement) (string, error) {
 	return strings.TrimRight(b.String(), "\n"), err
 }
 
-// Plain returns the text as it is read: of statements, all their texts, each on a line.
+// Plain returns the text as it is read: of statements, commands and errors, all their texts, each on a line.
 func (t Text) Plain() string {
-	if t.Column != statementsColumn {
+	if t.Column != statementsColumn && t.Column != toolsColumn {
 		return t.Value
 	}
 	var lines []string
@@ -54,15 +54,27 @@ func (t Text) Plain() string {
 
 // Changed returns the value of the column with its texts changed.
 func (t Text) Changed(change func(string) string) string {
-	if t.Column != statementsColumn {
+	var changed string
+	var err error
+	switch t.Column {
+	case toolsColumn:
+		var tools []Message
+		tools, err = decodeTools(t.Value)
+		for i := range tools {
+			tools[i].Text = change(tools[i].Text)
+		}
+		if err == nil {
+			changed, err = encodeTools(tools)
+		}
+	case statementsColumn:
+		var statements []memoir.Statement
+		if err = json.Unmarshal([]byte(t.Value), &statements); err == nil {
+			changed, err = encodeStatements(memoir.Changed(statements, change))
+		}
+	default:
 		return change(t.Value)
 	}
-	var statements []memoir.Statement
-	if json.Unmarshal([]byte(t.Value), &statements) != nil {
-		return change(t.Value)
-	}
-	changed, err := encodeStatements(memoir.Changed(statements, change))
-	if err != nil { // texts always encode
+	if err != nil { // another program has written it
 		return change(t.Value)
 	}
 	return changed

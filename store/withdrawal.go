@@ -51,7 +51,7 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 				return err
 			}
 		}
-		if err := s.dropBackup(); err != nil { // it has their content
+		if err := errors.Join(t.run(endEpoch), s.dropBackup()); err != nil { // the backup has their content
 			return err
 		}
 		keys, err := f.derived(t)
@@ -155,6 +155,7 @@ func (s *Store) bury(t tx, keys []string) error {
 			WHERE key IN (SELECT value FROM json_each(?))`,
 		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`, // with its messages
+		`DELETE FROM said WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM fallback WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	)
@@ -209,6 +210,8 @@ func deleteExtracted(t tx, keys []string) error {
 		`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM skipped_record WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`DELETE FROM said WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`UPDATE session SET taken = '' WHERE key IN (SELECT value FROM json_each(?))`,
 	)
 }
 

@@ -1,6 +1,11 @@
 // Command search is the benchmark of what `memoir search` finds: long conversations of two people, written for
 // it, and questions that share few words with the session that answers them. It needs no network and no model.
 //
+// It also measures abstention: how many questions of off-topic.txt get no hit or a weak answer, and how many with an
+// answer do not; which of two decisions stands first (decisions.txt: the newer one should); and how exactly notes are
+// found (notes.txt: "= text" is a note, "? text" a question that it answers, "! text" one that none answers). With
+// -sessions, it asks the questions of on-topic.tsv about the sessions below a directory.
+//
 // A conversation is a file of sessions: "== DATE TIME" begins one, "Name: text" is what somebody said, "? text" a
 // question that this session answers, "?? text" one that avoids the words of the answer. The person of the first
 // line types; the other one is the agent.
@@ -30,9 +35,14 @@ import (
 var chosenOn = []string{"nadia-tom", "priya-lucas"}
 
 func main() {
-	misses := flag.Bool("misses", false, "list the questions whose session is not the first")
+	misses := flag.Bool("misses", false, "list the questions whose session is not the first, or whose answer is misjudged")
+	sessions := flag.String("sessions", "", "also ask about the sessions below `DIR`")
 	flag.Parse()
-	if err := run(context.Background(), *misses); err != nil {
+	err := run(context.Background(), *misses)
+	if err == nil {
+		err = abstain(context.Background(), *sessions, *misses)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}

@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/internal/lazyregexp"
+	"memoir/search"
 )
 
 // arrange puts the words of a command line into the order that urfave/cli requires: command,
@@ -133,7 +134,7 @@ var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "u
 // choices are the values of flags, by the placeholders in their usage.
 func choices() map[string][]string {
 	return map[string][]string{"SOURCE": sources(), "REASON": names(memoir.Reasons), "SCOPE": {"user", "project"},
-		"WHEN": {"auto", "always", "never"}, "CHANNEL": {"instructions"}}
+		"WHEN": {"auto", "always", "never"}, "CHANNEL": {"instructions"}, "KIND": search.Kinds}
 }
 
 // placeholder returns what stands for the value in the usage of a flag, "" if the flag takes none.

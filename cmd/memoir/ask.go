@@ -104,6 +104,14 @@ func (p *program) access(c *cli.Context) operation.Access {
 			opts.Progress, opts.Wait = nil, forgetPatience
 			return opts, st, err
 		},
+		CatchUp: func(ctx context.Context) error {
+			st, err := p.openForReading(c)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			return p.catchUp(c, st)
+		},
 		Extract: func(keys []string) error { return p.extractFrom(c, keys) }}
 }
 
@@ -133,7 +141,8 @@ func searchCommand(p *program) *cli.Command {
 		Name: "search", Category: groupMemory, ArgsUsage: "QUERY...",
 		Usage: "find what was said, decided or remembered",
 		Description: help("Searches the lines of MEMORY.md, the history, notes, journals, rollout summaries, the\n"+
-			"statements and claims of raw memories, and messages in sessions; not the output of tools. A hit\n"+
+			"statements and claims of raw memories, and in every session the messages, the commands and what\n"+
+			"their results report. First it reads what agents have written since the last scan. A hit\n"+
 			"need not contain all words, and word endings are ignored: \"parsing\" finds \"parser\". Each\n"+
 			"session is listed once, besides lines of MEMORY.md. `memoir journal search` finds lines that were\n"+
 			"added to a journal by hand.\n"+
@@ -141,14 +150,26 @@ func searchCommand(p *program) *cli.Command {
 			"In a project, notes for all projects are found only with --all or --project user.\n"+
 			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
 			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
-			"agent's message), note or journal.\n"+
-			"Each run updates the index. No match is not an error: the exit code is 0.",
+			"agent's message), command, error (the result of a call), note or journal.\n"+
+			"A weak answer has little of the query: probably nothing answers it. Its two best hits are shown.\n"+
+			"Hits far below the best one are counted; --weak shows them.\n"+
+			"Of two hits that speak of the same thing, the newer stands first. --replaced also finds notes and\n"+
+			"statements that something newer replaces.\n"+
+			"Days are in UTC: today, yesterday or 2026-07-01; a time is 2026-07-01T12:00:00Z.\n"+
+			"No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
 			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "search all projects"},
 			&cli.IntFlag{Name: "max", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits"},
+			&cli.BoolFlag{Name: "weak", Usage: "also show hits far below the best one"},
+			&cli.StringFlag{Name: "since", Usage: "only hits not before the day or time `TIME`"},
+			&cli.StringFlag{Name: "until", Usage: "only hits not after the day or time `TIME`"},
+			&cli.StringFlag{Name: "source", Usage: "only sessions of the agent `SOURCE`: " + strings.Join(sources(), ", ")},
+			&cli.StringFlag{Name: "kind", Usage: "only hits of a `KIND`: " + strings.Join(search.Kinds, ", ")},
+			&cli.BoolFlag{Name: "typed", Usage: "only what a person typed"},
+			&cli.BoolFlag{Name: "replaced", Usage: "also what something newer replaces, with that"},
 			jsonFlag(),
 		},
 		Action: p.search,
@@ -168,10 +189,11 @@ func (p *program) search(c *cli.Context) error {
 		return err
 	}
 	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max"),
-		Redact: p.redact})
+		Weak: c.Bool("weak"), Redact: p.redact, Filter: search.Filter{Kind: c.String("kind"), Source: c.String("source"),
+			Since: c.String("since"), Until: c.String("until"), Typed: c.Bool("typed"), Replaced: c.Bool("replaced")}})
 	return p.result(c, err, found, func() {
 		for i, h := range found.Hits {
-			p.printHit(i+1, h, project == "" || c.IsSet("project"))
+			p.printHit(i+1, h, project == "" || c.IsSet("project"), found.Names)
 		}
 		switch n, where := len(found.Hits), cmp.Or(project, "all projects"); {
 		case n == 0:
@@ -181,7 +203,15 @@ func (p *program) search(c *cli.Context) error {
 		default:
 			p.ui.say("%s in %s", count(n, "hit"), where)
 		}
-		if found.Behind {
+		if found.Weak {
+			p.ui.say("weak: they have little of the query, so probably nothing answers it")
+		}
+		if found.Below > 0 {
+			p.ui.sayHint(count(found.Below, "hit") + " far below the best: --weak shows them")
+		}
+		if found.Unread > 0 {
+			p.ui.sayHint(countAre(found.Unread, "session") + " not read yet; `memoir run` reads all")
+		} else if found.Behind {
 			p.ui.sayHint("the index is not up to date; the next `memoir run` updates it")
 		}
 	})
@@ -194,6 +224,9 @@ func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 		return "", "", err
 	}
 	defer st.Close()
+	if err := p.catchUp(c, st); err != nil {
+		p.ui.warn(memoir.HintOf(err), "what agents wrote since the last run was not read: %v", err)
+	}
 	if c.Bool("all") {
 		home, err = p.home(c)
 		return home, "", err
@@ -214,10 +247,12 @@ func (p *program) unknownHere(c *cli.Context) error {
 	return notFoundf(hint, "no memory here: %s", why)
 }
 
-func (p *program) printHit(n int, h search.Hit, named bool) {
+func (p *program) printHit(n int, h search.Hit, named bool, names func(word string) bool) {
 	head := []string{strconv.Itoa(n) + ".", cmp.Or(when(h.At), none), h.Source}
 	if memoir.IsEntry(h.Session) {
 		head[2] = h.Kind()
+	} else if h.Of != "" {
+		head[2] += " of " + h.Of
 	}
 	if named && h.ProjectID != "" {
 		head = append(head, h.ProjectID)
@@ -236,5 +271,13 @@ func (p *program) printHit(n int, h search.Hit, named bool) {
 			read = strings.Replace(read, "cat "+name, "history", 1)
 		}
 	}
-	p.ui.write(oneLine(strings.Join(head, "  ")) + "\n   " + oneLine(h.Snippet) + "\n   " + oneLine(read) + "\n\n")
+	p.ui.write(oneLine(strings.Join(head, "  ")) + "\n   ")
+	for word := range strings.SplitAfterSeq(oneLine(h.Snippet), " ") {
+		bold := map[bool]string{true: "1"}[names(word)]
+		p.ui.paint(bold, word)
+	}
+	if h.ReplacedBy != "" {
+		p.ui.write("\n   replaced by: " + oneLine(memoir.Cut(h.ReplacedBy, maxText)))
+	}
+	p.ui.write("\n   " + oneLine(read) + "\n\n")
 }

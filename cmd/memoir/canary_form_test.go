@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -80,6 +81,7 @@ func (n *net) home(t *testing.T, home string) {
 			return err
 		}
 		n.search(name, data)
+		n.search(name+", unpacked", []byte(packedIn(path)))
 		if strings.HasSuffix(name, ".zst") {
 			d, err := zstd.NewReader(nil)
 			if err != nil {
@@ -93,4 +95,39 @@ func (n *net) home(t *testing.T, home string) {
 		}
 		return nil
 	}))
+}
+
+// packedIn returns the texts that a database has packed, "" if it has none.
+func packedIn(path string) (texts string) {
+	mode := "?mode=ro"
+	if _, err := os.Stat(path + "-wal"); err != nil { // a reader would leave one
+		mode += "&immutable=1"
+	}
+	db, err := sql.Open("sqlite3", "file:"+path+mode)
+	if err != nil {
+		return ""
+	}
+	defer db.Close()
+	rows, err := db.Query(`SELECT tools FROM searchable`)
+	if err != nil {
+		return ""
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var packed []byte
+		if rows.Scan(&packed) == nil {
+			texts += unpacked(packed)
+		}
+	}
+	return texts
+}
+
+func unpacked(packed []byte) string {
+	z, err := zstd.NewReader(nil)
+	if err != nil {
+		return ""
+	}
+	defer z.Close()
+	text, _ := z.DecodeAll(packed, nil)
+	return string(text)
 }

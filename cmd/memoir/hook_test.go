@@ -144,18 +144,18 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 		summary := strings.Repeat(line, 2000)
 		for _, limit := range []int{1, 100, 300, 400, 500, 600, 700, 1000, 2250, 5000} {
 			rules := strings.Repeat("- a rule of the user's, whatever it is about\n", 400)
-			text := frame("/home/u/memoir", "app-0123456789ab", lines(""), rules, "- one thing\n", nil, 2000)
+			text := frame("/home/u/memoir", "app-0123456789ab", lines(""), rules, "- one thing\n", "", nil, 2000)
 			if n := strings.Count(text, "a rule of"); n < 30 || n*len("- a rule of the user's, whatever it is about\n") > 2000 {
 				t.Errorf("the user's %d lines take more than a quarter, or next to nothing", n)
 			}
 			if !strings.Contains(text, "\n- one thing\n") {
 				t.Error("the user's rules left no room")
 			}
-			text = frame("/home/u/memoir", "app-0123456789ab", lines(""), "", summary, nil, limit)
+			text = frame("/home/u/memoir", "app-0123456789ab", lines(""), "", summary, "", nil, limit)
 			if n := memoir.Tokens(text); n > limit {
 				t.Errorf("%s, limit %d: %d tokens", name, limit, n)
 			}
-			full := frame("/home/u/memoir", "app-0123456789ab", lines(rules), strings.ReplaceAll(rules, "a rule", "one"), summary,
+			full := frame("/home/u/memoir", "app-0123456789ab", lines(rules), strings.ReplaceAll(rules, "a rule", "one"), summary, "",
 				[]string{strings.Repeat("x", 99) + "\n", "the last\n"}, limit)
 			if n := memoir.Tokens(full); n > limit || limit >= 500 && !strings.Contains(full, "a rule of") {
 				t.Errorf("%s, limit %d: %d tokens with all that may precede the summary", name, limit, n)
@@ -171,7 +171,7 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 			}
 		}
 	}
-	text := frame("/home/u/memoir", "app-0123456789ab", lines(""), "", "- one thing\n", nil, 5000)
+	text := frame("/home/u/memoir", "app-0123456789ab", lines(""), "", "- one thing\n", "", nil, 5000)
 	for _, want := range []string{`project="app"`, `root="/home/u/memoir/projects/app-0123456789ab/memory"`, "\n- one thing\n</memoir-context>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

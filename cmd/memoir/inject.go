@@ -15,7 +15,6 @@ import (
 	"memoir/config"
 	"memoir/consolidate"
 	"memoir/entry"
-	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/prompts"
@@ -104,6 +103,9 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		return nil
 	}
 	p.findOverflow(c, settings, in)
+	if fault := p.hear(c, in.directory()); fault != nil { // what earlier runs read is told all the same
+		p.logStartup(fault)
+	}
 	found, err := p.contextOf(c, &settings, *in, agent)
 	if err != nil {
 		return err
@@ -186,6 +188,7 @@ type injection struct {
 	why     string           // the setting or limit because of which there is no context
 	held    []memory.Checked // lines left out because the working tree contradicts them
 	recap   []string         // the last messages of the session itself
+	session string           // its id
 }
 
 // contextOf finds the context of a session. It applies the project's own settings.
@@ -206,7 +209,7 @@ func (p *program) contextOf(c *cli.Context, settings *config.Settings, in hookIn
 	if err != nil || found.why != "" {
 		return found, err
 	}
-	found.recap = in.recap
+	found.recap, found.session = in.recap, in.session()
 	return p.tell(c, *settings, home, found, agent)
 }
 
@@ -227,7 +230,8 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		return injection{}, err
 	}
 	notes, err := p.notesOf(c, home, found.project)
-	if err != nil || user == "" && summary == "" && notes.Empty() && len(found.recap) == 0 {
+	said, errSaid := p.saidSince(c, home, found)
+	if err = cmp.Or(err, errSaid); err != nil || user+summary+said == "" && notes.Empty() && len(found.recap) == 0 {
 		return injection{}, err
 	}
 	if found.project == "" {
@@ -237,7 +241,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if found.text = frame(home, found.project, notes.Text, user, summary, found.recap, limit); found.text == "" {
+	if found.text = frame(home, found.project, notes.Text, user, summary, said, found.recap, limit); found.text == "" {
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
@@ -309,9 +313,10 @@ const (
 )
 
 // frame renders the prompt of the read path with a person's notes, as many as fit, the user's summary, the last
-// messages of a session and the project's summary. Each may be empty. The result has at most limit tokens; if no line
-// of the summary fits, it has the rest. The root is a file path, which every agent can open.
-func frame(home, id string, fit func(tokens int) string, user, summary string, recap []string, limit int) string {
+// messages of a session, the project's summary and what was said since. Each may be empty. The result has at most limit
+// tokens; if no line of the summary fits, it has the rest. The root is a file path, which every agent can open.
+func frame(home, id string, fit func(tokens int) string, user, summary, said string, recap []string, limit int,
+) string {
 	root := memory.At(home, id)
 	vars := prompts.ReadPathVars{Root: root.Link(), Files: filesBelow(root)}
 	vars.Project = id[:max(0, strings.LastIndexByte(id, '-'))]
@@ -330,19 +335,22 @@ func frame(home, id string, fit func(tokens int) string, user, summary string, r
 	if len(recap) > 0 {
 		before += pipeline.OverflowHead + strings.Join(recap, "") + "\n"
 	}
-	vars.MemorySummary = before
+	if said = memory.FitTokens(memory.Neutralise(said), room/userShare); said != "" {
+		said = "\n" + said
+	}
+	vars.MemorySummary = before + said
 	alone := prompts.ReadPath(vars)
-	if before == "" || memoir.Tokens(alone) > limit {
+	if before+said == "" || memoir.Tokens(alone) > limit {
 		alone = ""
 	}
 	summary = withoutRules(memory.Neutralise(summary), before)
 	// The summary may become longer when it is made inert, so it is shortened until the whole fits.
-	for room -= memoir.Tokens(before); room > 0; {
+	for room -= memoir.Tokens(before + said); room > 0; {
 		fit := memory.FitTokens(summary, room)
 		if fit == "" {
 			break
 		}
-		vars.MemorySummary = before + fit
+		vars.MemorySummary = before + fit + said
 		text := prompts.ReadPath(vars)
 		over := memoir.Tokens(text) - limit
 		if over <= 0 {
@@ -364,19 +372,6 @@ func (p *program) notesOf(c *cli.Context, home, project string) (notes entry.Not
 	}
 	defer st.Close()
 	return entry.Injected(c.Context, st, project)
-}
-
-var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
-
-// withoutRules removes from a summary the lines that the text before it has, and headings without lines.
-func withoutRules(summary, before string) string {
-	noted := map[string]bool{}
-	for line := range strings.Lines(before) {
-		noted[memoir.RuleKey(memoir.BlockKey(noteNumber.ReplaceAllString(line, "")))] = true
-	}
-	return memory.Without(summary, func(_ int, line string) bool {
-		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(memoir.BlockKey(line))]
-	})
 }
 
 // memoryOf finds the project of a place: by its remote, which needs no database, else by the registry.

@@ -24,10 +24,10 @@ func installCommand(p *program) *cli.Command {
 		Description: help("Shows the changes to the agents' configuration, asks, and makes them: a hook,\n"+
 			"extension or plugin that gives each session the memory and starts a run in the background; hooks\n"+
 			"for tool calls and the end of a session; an entry for the MCP server; links to skills. Without a\n"+
-			"name it connects the agents found here. It switches memories.enabled on. Comments and unknown\n"+
-			"keys stay; an agent whose file cannot be parsed or written is reported, the others are connected.\n"+
-			"`memoir uninstall` undoes exactly this. A second install changes nothing, or repairs changed\n"+
-			"entries. With --yes it names only the changed files. Agents:\n"+
+			"name it connects the agents found here. It switches memories.enabled on. Comments and unknown keys stay; an\n"+
+			"agent whose file cannot be parsed or written is reported, the others are connected. `memoir uninstall`\n"+
+			"undoes exactly this. A second install changes nothing, or repairs changed entries. With --yes it\n"+
+			"names only the changed files. Agents:\n"+
 			strings.Join(agentNames(), ", ")+".",
 			"memoir install", "memoir install claude codex --yes", "memoir install --dry-run",
 			"memoir install gemini --scope project --no-mcp"),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
+	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
@@ -29,16 +31,27 @@ func rememberCommand(p *program) *cli.Command {
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
 			"number. A connected agent (`memoir install`) gets it in its next session; the next run adds it\n"+
 			"to MEMORY.md. Secrets are redacted before it is stored. A note with the same text and category\n"+
-			"is not stored again. '#N' confirms an agent's note, which no session gets before.",
+			"is not stored again. '#N' confirms an agent's note, which no session gets before.\n"+
+			"With --replaces, no session gets the replaced note, and only `memoir search --replaced` finds it.",
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
-			"memoir forget '#12'"),
+			"memoir remember --replaces '#12' use bun, not pnpm", "memoir forget '#12'"),
 		Flags: []cli.Flag{
 			projectRefFlag(), categoryFlag("fact"),
 			&cli.BoolFlag{Name: "user", Usage: "for all projects"},
+			&cli.StringFlag{Name: "replaces", Usage: "instead of the note `#N`, whose category it gets by default"},
 			nowFlag(), jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			return p.writeEntry(c, memoir.Entry{Kind: memoir.EntryNote, Category: c.String("category")})
+		Action: func(c *cli.Context) (err error) {
+			e := memoir.Entry{Kind: memoir.EntryNote, Category: c.String("category")}
+			if c.IsSet("replaces") {
+				if !c.IsSet("category") {
+					e.Category = ""
+				}
+				if e.Replaces, err = entry.Number(c.String("replaces")); err != nil {
+					return err
+				}
+			}
+			return p.writeEntry(c, e)
 		},
 	}
 }
@@ -142,6 +155,9 @@ func (p *program) noteLine(n memoir.Entry) string {
 	}
 	if n.Author != memoir.AuthorUser {
 		line += "(not confirmed) "
+	}
+	if n.Replaces != 0 {
+		line += fmt.Sprintf("(replaces #%d) ", n.Replaces)
 	}
 	return oneLine(line + n.Text)
 }
@@ -273,4 +289,17 @@ func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
 		return false, err
 	}
 	return true, p.result(c, nil, operation.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
+}
+
+var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
+
+// withoutRules removes from a summary the lines that the text before it has, and headings without lines.
+func withoutRules(summary, before string) string {
+	noted := map[string]bool{}
+	for line := range strings.Lines(before) {
+		noted[memoir.RuleKey(memoir.BlockKey(noteNumber.ReplaceAllString(line, "")))] = true
+	}
+	return memory.Without(summary, func(_ int, line string) bool {
+		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(memoir.BlockKey(line))]
+	})
 }

@@ -60,6 +60,7 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "turn", Hidden: true, Usage: "journal the last turn of the session `KEY` and do nothing " +
 				"else; with --startup: of the session of the AGENT that calls, in the background"},
 			inputFlag(),
+			&cli.BoolFlag{Name: "take-in", Hidden: true, Usage: "scan, read sessions for searching, and do nothing else"},
 			&cli.StringFlag{Name: "only", Hidden: true, Usage: "extract from the session `KEY` alone, active or not"},
 			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "skip the session `ID`: it is starting"},
 		},
@@ -106,6 +107,9 @@ func (p *program) run(c *cli.Context) error {
 	defer st.Close()
 	if key := c.String("turn"); key != "" {
 		return pipeline.Turn(ctx, st, opts, key)
+	}
+	if c.Bool("take-in") {
+		return pipeline.TakeIn(ctx, st, opts)
 	}
 	if c.IsSet("project") {
 		id, err := p.projectToRun(ctx, c, st, opts, c.String("project"))

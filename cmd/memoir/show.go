@@ -33,6 +33,8 @@ func showCommand(p *program) *cli.Command {
 			&cli.IntFlag{Name: "budget", DefaultText: "none",
 				Usage: "omit the least important items beyond `TOKENS` (4 bytes each)"},
 			&cli.IntFlag{Name: "at", DefaultText: "the first", Usage: "begin at item `N`"},
+			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, DefaultText: "all that follow",
+				Usage: "only the item of --at, and `N` items before and after it"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -64,9 +66,14 @@ func (p *program) show(c *cli.Context) error {
 	session.Title = parts[0].Head.CleanTitle(p.redact)
 	form := operation.SessionOf(session, p.redact)
 	form.Title = memoir.ShortTitle(form.Title)
-	all := slices.DeleteFunc(slices.Clone(loaded.Items), func(it memoir.Item) bool { return it.N < c.Int("at") })
-	if len(all) == 0 && len(loaded.Items) > 0 {
+	first := slices.IndexFunc(loaded.Items, func(it memoir.Item) bool { return it.N >= c.Int("at") })
+	if first < 0 && len(loaded.Items) > 0 {
 		return notFoundf("", "the session ends before item %d", c.Int("at"))
+	}
+	all, after := loaded.Items[max(first, 0):], 0
+	if n := c.Int("context"); c.IsSet("context") {
+		end := min(first+n+1, len(loaded.Items))
+		all, after = loaded.Items[max(first-n, 0):max(end, 0)], len(loaded.Items)-end
 	}
 	items := all
 	if c.IsSet("budget") {
@@ -80,8 +87,11 @@ func (p *program) show(c *cli.Context) error {
 		if omitted > 0 {
 			left = fmt.Sprintf(", %d left out", omitted)
 		}
-		if before := len(loaded.Items) - len(all); before > 0 {
-			left += fmt.Sprintf(", %d before item %d", before, c.Int("at"))
+		if before := len(loaded.Items) - len(all) - after; before > 0 {
+			left += fmt.Sprintf(", %d before item %d", before, all[0].N)
+		}
+		if after > 0 {
+			left += fmt.Sprintf(", %d after item %d", after, all[len(all)-1].N)
 		}
 		p.ui.say("%s, %s: %s, %d tokens%s", form.Key(), orUntitled(form.Title), count(len(items), "item"), out.Tokens, left)
 		p.sayOrigin(form, loaded)

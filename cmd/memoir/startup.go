@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +18,8 @@ import (
 	"memoir/config"
 	"memoir/integrate"
 	"memoir/internal/failpoint"
+	"memoir/pipeline"
+	"memoir/store"
 )
 
 // startupPatience is how long `run --startup` waits for the hook's input. It must return within
@@ -204,3 +209,80 @@ func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, e
 	}
 	return o, err
 }
+
+// Bounds of what a search does before it answers, and of what a session waits for.
+const (
+	catchUpWithin = 2 * time.Second
+	hearWithin    = 150 * time.Millisecond // before a session starts
+	catchUpLock   = 500 * time.Millisecond // a wait for the database
+)
+
+// hear reads what agents have written in sessions of a directory's project since the last scan, for a session that
+// starts there. The run in the background reads the rest.
+func (p *program) hear(c *cli.Context, dir string) error {
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return err
+	}
+	if opts.Progress = nil; dir == "" && c.String("project") == "" {
+		dir, err = os.Getwd()
+	}
+	if err == nil {
+		defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting what one session leaves takes time
+		err = pipeline.CatchUp(c.Context, opts, hearWithin, dir, false, func(ctx context.Context) (*store.Store, error) {
+			if st, err := p.openToInject(c); st == nil {
+				return nil, cmp.Or(err, context.DeadlineExceeded) // the next run creates, updates or restores it
+			} else if err := st.Close(); err != nil {
+				return nil, err
+			}
+			return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: hearWithin})
+		})
+	}
+	return unlessLate(err)
+}
+
+// saidHead is the heading of what was said since the last consolidation.
+const saidHead = "## Said in sessions since this memory was made\n\n"
+
+// saidSince returns what a session is told of others that no consolidation has taken yet.
+func (p *program) saidSince(c *cli.Context, home string, found injection) (string, error) {
+	lines, err := pipeline.Said(c.Context, home, found.project, found.session,
+		func() (*store.Store, error) { return p.openToInject(c) })
+	if lines == "" || err != nil {
+		return "", err
+	}
+	return saidHead + lines, nil
+}
+
+// unlessLate returns an error unless it says that the time was too short.
+func unlessLate(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || memoir.CodeOf(err) == memoir.CodeBusy {
+		return nil
+	}
+	return err
+}
+
+// catchUp reads what agents have written since the last scan. If that scan is old, it starts another one in the
+// background, if memories.enabled.
+func (p *program) catchUp(c *cli.Context, st *store.Store) error {
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return err
+	}
+	opts.Progress = nil
+	unread, err := st.CountUntaken(c.Context, pipeline.MaxCatchUp)
+	if err == nil {
+		open := func(ctx context.Context) (*store.Store, error) {
+			return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: catchUpLock})
+		}
+		err = pipeline.CatchUp(c.Context, opts, catchUpWithin, "", unread > 0, open)
+	}
+	err = unlessLate(err) // the answer counts what is left
+	if err == nil && opts.Settings.Memories.Enabled && p.getenv(memoir.ChildVariable) == "" &&
+		pipeline.ClaimScan(opts.Home) {
+		err = p.background(c, "--take-in")
+	}
+	return err
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

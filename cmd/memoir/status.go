@@ -101,6 +101,11 @@ func (p *program) printStatus(s operation.Status) {
 	projects := fmt.Sprintf("%d, %d due: %s", len(s.Projects), len(due), which)
 	p.statusLine("projects", strings.TrimSuffix(projects, ": "))
 	p.statusLine("review", cmp.Or(shortened(fresh), "none"))
+	index := megabytes(s.Index.Bytes)
+	if s.Index.Unread > 0 {
+		index += fmt.Sprintf("; %s not read yet", countAre(s.Index.Unread, "session"))
+	}
+	p.statusLine("search", index)
 	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))
 	if s.Usage.Calls > 0 {
 		p.statusLine("usage", sayUsage(s.Usage))

@@ -30,6 +30,7 @@ const (
 var stageNames = map[pipeline.Stage]string{
 	pipeline.StageScan:        "scanning",
 	pipeline.StageExtract:     "extracting",
+	pipeline.StageRead:        "reading",
 	pipeline.StageConsolidate: "consolidating",
 	pipeline.StageSearch:      "searching",
 	pipeline.StageRedact:      "redacting",

@@ -90,7 +90,7 @@ var bookkeeping = map[string][]string{
 }
 
 // ofFiles are the columns that differ between copies of a file.
-var ofFiles = []string{"path", "mtime_ns", "inode", "version"}
+var ofFiles = []string{"path", "mtime_ns", "inode", "version", "taken"}
 
 func stateOf(t testing.TB, home string) state {
 	t.Helper()
@@ -100,7 +100,7 @@ func stateOf(t testing.TB, home string) state {
 		case strings.HasPrefix(base, databaseName+".backup"), // replaced by the next publication
 			path == "log", strings.HasPrefix(path, "log/"): // logs of background runs
 			delete(s.Files, path)
-		case base == "search.db", base == databaseName, strings.HasSuffix(base, ".bak"):
+		case base == "search.db", base == "seen", base == databaseName, strings.HasSuffix(base, ".bak"):
 			s.Files[path] = "" // compared by row, or dependent on time
 		case strings.HasSuffix(base, ".tar.zst"):
 			s.Files[path] = inArchive(t, home, path)
@@ -295,6 +295,9 @@ func files(t testing.TB, dir string) map[string]string {
 			var b []byte
 			b, err = os.ReadFile(path)
 			out[rel] = string(b)
+			if strings.HasPrefix(entry.Name(), databaseName) && !strings.HasSuffix(path, "-wal") {
+				out[rel] += packedIn(path)
+			}
 			if strings.HasPrefix(entry.Name(), "HISTORY") { // paragraphs are in the order of runs
 				paragraphs := strings.SplitAfter(out[rel], ")\n\n")
 				slices.Sort(paragraphs)

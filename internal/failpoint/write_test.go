@@ -29,6 +29,7 @@ var without = map[string]string{
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",
 	"pipeline.RemoveFolders":  "Remove is a method that has moments",
+	"search.correct":          "it makes a temporary table, in memory",
 	"store.lockDatabase":      "it opens what is there",
 	"store.onWriter":          "who writes by it has a moment before",
 	"store.withoutReferences": "it sets the connection, and the transaction has moments",

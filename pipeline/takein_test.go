@@ -1,0 +1,179 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/pipeline"
+	"memoir/search"
+	"memoir/store"
+)
+
+// codexCalls adds calls of commands with their results to a session of codexSession: command, exit status, output.
+func codexCalls(t *testing.T, path string, calls ...[3]string) {
+	t.Helper()
+	for i, call := range calls {
+		appendLine(t, path, fmt.Sprintf(`{"timestamp":"2026-05-01T10:01:%02dZ","type":"response_item","payload":{"type":"function_call","name":"shell","call_id":"c%d","arguments":%q}}`,
+			i, i, fmt.Sprintf(`{"command":["bash","-lc",%q]}`, call[0])))
+		appendLine(t, path, fmt.Sprintf(`{"timestamp":"2026-05-01T10:01:%02dZ","type":"response_item","payload":{"type":"function_call_output","call_id":"c%d","output":%q}}`,
+			i, i, fmt.Sprintf(`{"output":%q,"metadata":{"exit_code":%s}}`, call[2], call[1])))
+	}
+}
+
+// catchUp does what a search does first.
+func catchUp(t *testing.T, o pipeline.Options) (opened bool) {
+	t.Helper()
+	o.SessionsDir = ""
+	st := open(t, o.Home)
+	unread, err := st.CountUntaken(t.Context(), 0)
+	must(t, err)
+	must(t, st.Close())
+	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, "", unread > 0, func(context.Context) (*store.Store, error) {
+		opened = true
+		return open(t, o.Home), nil
+	}))
+	return opened
+}
+
+// found returns the hits of a query as session, item and source.
+func found(t *testing.T, home, query string) (hits []string) {
+	t.Helper()
+	if !search.Available {
+		t.Skip("built without SQLite's full-text index")
+	}
+	out, err := search.Find(t.Context(), home, search.Query{Text: query, Redact: strings.Clone})
+	must(t, err)
+	for _, h := range out.Hits {
+		hits = append(hits, fmt.Sprintf("%s %d %s", h.Session, h.Item, h.Source))
+	}
+	return hits
+}
+
+func TestEverySessionOnDiskIsFoundWithoutARun(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	o := options(home, dir)
+	o.MinIdle, o.MaxAge, o.Limit = 12*time.Hour, 24*time.Hour, 1 // no session is eligible
+	old := codexSession(t, dir, "old", "/srv/app", "main", "the quokka importer")
+	if report := run(t, o); report.Phase1.Claimed != 0 {
+		t.Fatalf("%+v", report.Phase1)
+	}
+	if got := found(t, home, "quokka"); !slices.Equal(got, []string{"codex:old 1 typed"}) {
+		t.Errorf("after a run that extracts nothing: %q", got)
+	}
+	if catchUp(t, o) {
+		t.Error("the database is opened though nothing changed")
+	}
+	below := filepath.Join(dir, "new")
+	must(t, os.Mkdir(below, 0o700))
+	path := codexSession(t, below, "fresh", "/srv/other", "main", "the numbat exporter")
+	codexCalls(t, path, [3]string{"make wombat-docs", "2", "compiling\nerror: bilby.go is not formatted\nmake: *** [docs] Error 1"})
+	appendLine(t, old, `{"timestamp":"2026-05-02T10:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"and the potoroo"}}`)
+	if !catchUp(t, o) {
+		t.Error("the changes are not noticed")
+	}
+	for query, want := range map[string]string{
+		"numbat": "codex:fresh 1 typed", "wombat": "codex:fresh 3 command", "bilby": "codex:fresh 3 error", "potoroo": "codex:old 3 typed",
+	} {
+		if got := found(t, home, query); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+
+	// The text outlives the transcript, and a run extracts as if nothing had been read.
+	must(t, os.Remove(path))
+	o.MinIdle, o.MaxAge, o.Limit = 0, 0, 100
+	if report := run(t, o); report.Phase1.Claimed != 1 {
+		t.Errorf("%+v", report.Phase1)
+	}
+	if got := found(t, home, "bilby"); len(got) != 1 {
+		t.Errorf("without its transcript: %q", got)
+	}
+	forgotten(t, o, store.Forgetting{Keys: []string{"codex:fresh"}, Purge: true})
+	if got := found(t, home, "bilby"); len(got) != 0 {
+		t.Errorf("forgotten: %q", got)
+	}
+}
+
+func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
+	t.Parallel()
+	dir, home, app := t.TempDir(), t.TempDir(), t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(app, ".git", "objects"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(app, ".git", "refs"), 0o700))
+	writeIn(t, filepath.Join(app, ".git", "HEAD"), "ref: refs/heads/main\n")
+	now := func(path string) { replaceIn(t, path, "2026-05-01T10:00", time.Now().UTC().Format("2006-01-02T15:04")) }
+	now(codexSession(t, dir, "first", app, "main", "Always run make check before a commit."))
+	o := options(home, dir)
+	o.Now = time.Time{}
+	run(t, o)
+	told := func(except string) string {
+		t.Helper()
+		st := open(t, home)
+		projects, err := st.Projects(t.Context())
+		must(t, errors.Join(err, st.Close()))
+		text, err := pipeline.Said(t.Context(), home, projects[0].ID, except, func() (*store.Store, error) { return open(t, home), nil })
+		must(t, err)
+		return text
+	}
+	path := codexSession(t, dir, "second", app, "main", "From now on never use npm.")
+	now(path)
+	now(codexSession(t, dir, "third", "/srv/elsewhere", "main", "Never use yarn from now on."))
+	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, app, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
+	if text := told(""); !strings.HasPrefix(text, "- “From now on never use npm.” [second ") || strings.Contains(text, "make check") {
+		t.Errorf("told: %q", text)
+	}
+	if text := told("second"); text != "" {
+		t.Errorf("told to itself: %q", text)
+	}
+	st := open(t, home)
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	must(t, st.Answer(t.Context(), projects[0].ID, []string{memoir.LineKey("- “From now on never use npm.”")}, nil))
+	must(t, st.Close())
+	if text := told(""); text != "" {
+		t.Errorf("told after an answer: %q", text)
+	}
+	if report := run(t, o); report.Phase1.Stored != 2 {
+		t.Errorf("a run does not extract it: %+v", report.Phase1)
+	}
+	st = open(t, home)
+	defer st.Close()
+	if left, err := st.Speaking(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("after a consolidation: %q, %v", left, err)
+	}
+}
+
+func TestSecretsOfCommandsAndResultsAreNotStored(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	secret := "ghp_" + strings.Repeat("aB3dE6gH9k", 4)[:36]
+	path := codexSession(t, dir, "one", "/srv/app", "main", "upload it")
+	codexCalls(t, path, [3]string{"echo " + secret, "0", "ok"}, [3]string{"make push", "1", "error: denied for " + secret},
+		[3]string{"make list", "0", "token is " + secret})
+	run(t, options(home, dir))
+	st := open(t, home)
+	defer st.Close()
+	var tools string
+	must(t, st.Texts(t.Context(), "", func(text store.Text) error {
+		if strings.Contains(text.Value, secret) {
+			t.Errorf("%s.%s has the secret", text.Table, text.Column)
+		}
+		if text.Table == "searchable" {
+			tools += text.Plain()
+		}
+		return nil
+	}))
+	for _, word := range []string{"echo [REDACTED:", "denied for [REDACTED:", "token is [REDACTED:"} {
+		if !strings.Contains(tools, word) {
+			t.Errorf("%q is not in %q", word, tools)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+
+	"memoir"
+	"memoir/memory"
+)
+
+// Of two statements, notes or messages that speak of the same thing, the newer one stands first. They share this part
+// of their words, the newer one has this part of the weight of the query's words in the older one, and its score is
+// this part of the older one's.
+const (
+	sameThing = 0.35
+	sameWords = 0.65
+	sameScore = 0.6
+)
+
+const (
+	maxCompared = 50 // hits
+	stem        = 5  // bytes of the beginnings by which words are compared
+)
+
+// content is what a hit says.
+type content struct {
+	stems map[string]bool
+	named float64 // weight of the query's words in it
+}
+
+// overtakes reports whether a passage is the newer word on the same thing as an older one.
+func (c content) overtakes(older content) bool {
+	shared := 0.0
+	for word := range c.stems {
+		if older.stems[word] {
+			shared++
+		}
+	}
+	both := math.Sqrt(float64(len(c.stems) * len(older.stems)))
+	return shared > 0 && shared >= sameThing*both && c.named >= sameWords*older.named
+}
+
+// content returns what a hit says.
+func (r *Result) content(h *Hit) content {
+	c := &h.content
+	if c.stems == nil {
+		c.stems = map[string]bool{}
+		for _, word := range split(h.Snippet) {
+			if !isStopWord(word) {
+				c.stems[word[:min(len(word), stem)]] = true
+			}
+		}
+		set := matching(h.Snippet, r.words)
+		for i, weight := range r.weights {
+			c.named += float64(set>>i&1) * weight
+		}
+	}
+	return *c
+}
+
+// newerFirst puts hits before older ones that they overtake.
+func (r *Result) newerFirst() {
+	hits := r.Hits[:min(len(r.Hits), maxCompared)]
+	for i := range hits {
+		for j := i + 1; j < len(hits); j++ {
+			newer, older := &hits[j], &hits[i]
+			if newer.At.After(older.At) && newer.StartLine+older.StartLine == 0 && newer.Score >= sameScore*older.Score &&
+				r.content(newer).overtakes(r.content(older)) {
+				first := *newer
+				copy(hits[i+1:j+1], hits[i:j])
+				hits[i] = first
+			}
+		}
+	}
+}
+
+// replacement returns the text that stands in the place of a hit: an entry, or a statement with this id; "" if none
+// does.
+func (f *finder) replacement(ctx context.Context, hit Hit, statement string) (text string, err error) {
+	of, key := hit.ProjectID, hit.Session+"\n"+statement
+	if memoir.IsEntry(hit.Session) {
+		of, key = "", hit.Session
+	}
+	if f.replaced[of] == nil && of == "" {
+		f.replaced[of], err = f.st.ReplacedNotes(ctx)
+	} else if f.replaced[of] == nil {
+		content, _ := memory.At(f.home, of).Open(memory.StatementsFile) // a project may have none
+		f.replaced[of] = overturned(content)
+	}
+	return f.replaced[of][key], err
+}
+
+// overturned returns what stands in the place of the overturned statements of a memory, by session and statement.
+func overturned(content []byte) map[string]string {
+	out, later := map[string]string{}, map[string]string{}
+	var lines []byte
+	for line := range bytes.Lines(content) {
+		if bytes.Contains(line, []byte(`"kind":"Refuted"`)) || bytes.Contains(line, []byte(`"replaces":`)) {
+			lines = append(lines, line...)
+		}
+	}
+	all, _ := memory.DecodeStatements(lines) // a person may have damaged it
+	for _, e := range all {
+		for _, s := range e.Statements {
+			later[s.Replaces] = s.Text
+		}
+	}
+	for _, e := range all {
+		for _, s := range e.Statements {
+			if s.Kind == memoir.StatementRefuted && s.Outcome != "" {
+				out[e.SessionKey+"\n"+s.ID] = cmp.Or(later[s.ID], "refuted "+s.Outcome)
+			}
+		}
+	}
+	return out
+}

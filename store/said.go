@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"memoir"
+)
+
+// putSaid replaces what new sessions are told of a session, without what its extraction has: that was consolidated, or
+// will be.
+func putSaid(t tx, key string, statements []memoir.Statement) error {
+	priors, err := selectExtractions(t, key)
+	for _, e := range priors {
+		statements = slices.DeleteFunc(slices.Clone(statements), func(st memoir.Statement) bool {
+			return slices.ContainsFunc(e.Statements, func(have memoir.Statement) bool { return have.Text == st.Text })
+		})
+	}
+	if err == nil {
+		err = t.run(`DELETE FROM said WHERE session_key = ?`, key)
+	}
+	if err == nil && len(statements) > 0 {
+		err = t.run(`INSERT INTO said (session_key, statements) VALUES (?, ?)`, key, statementColumn{&statements})
+	}
+	return err
+}
+
+// endSaid deletes what is told of sessions whose extraction was consolidated, or that have none though they were read.
+const endSaid = `DELETE FROM said WHERE session_key IN (SELECT key FROM session WHERE project_id = ?1 OR key = ?2)
+	AND EXISTS (SELECT 1 FROM job j JOIN session s ON s.key = j.key
+		WHERE j.kind = 'extract' AND j.key = session_key AND j.done_version = s.version)
+	AND NOT EXISTS (SELECT 1 FROM extraction e JOIN project p ON p.id = e.project_id
+		WHERE e.session_key = said.session_key AND e.seq > p.consumed_seq)`
+
+// SaidFor is how long new sessions are told what a session said that no consolidation has taken.
+const SaidFor = 7 * 24 * time.Hour
+
+// Said returns what new sessions of a project are told of sessions that no consolidation has taken yet, the latest
+// first. Forgotten, disabled and excluded sessions are left out.
+func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
+	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
+		return collect(t, `SELECT s.key, s.project_id, s.title, s.updated_at, d.statements
+			FROM said d JOIN session s ON s.key = d.session_key
+			WHERE s.project_id = ? AND s.updated_at >= ? AND NOT EXISTS (SELECT 1 FROM mark m
+				WHERE m.session_key = s.key AND (m.disabled OR m.directory <> '' OR m.forgotten))
+			ORDER BY s.updated_at DESC, s.key`, []any{projectID, millis(time.Now().Add(-SaidFor))},
+			func(scan scanner, e *memoir.Extraction) error {
+				err := scan(&e.SessionKey, &e.ProjectID, &e.Title, timeColumn{&e.EndedAt}, statementColumn{&e.Statements})
+				e.Identify()
+				return err
+			})
+	}, "reading what was said since the last consolidation")
+}
+
+// Speaking returns the ids of the projects whose new sessions are told something.
+func (s *Store) Speaking(ctx context.Context) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT DISTINCT project_id FROM said JOIN session ON key = session_key
+			WHERE project_id IS NOT NULL ORDER BY 1`)
+	}, "looking for what was said since the last consolidation")
+}

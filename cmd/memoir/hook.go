@@ -305,7 +305,8 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 	}
 	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
 		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
-	reader := deliver.Reader{Project: found.project, Root: memory.At(home, found.project), Top: found.tree, Session: in.session(),
+	reader := deliver.Reader{Project: found.project, Root: memory.At(home, found.project), Top: found.tree,
+		Session: in.session(),
 		Removed: sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) })}
 	return choose(reader, func(k deliver.Known) bool {
 		receipt.Statement = k.ID

@@ -103,7 +103,7 @@ func (p *phase1) extractOne(
 	}
 	out.Skipped = p.skipped(loaded.Stats)
 	outdated := p.window().Outdated(claim.DoneBy)
-	out.Messages = texts(loaded.Items)
+	out.Messages = texts(loaded)
 	if loaded.Hash == memoir.Content(claim.DoneHash) && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
 		out.unchanged = true
 		return out, nil

@@ -62,6 +62,7 @@ type Loaded struct {
 	Grown      bool                // the content of the earlier hash is a prefix of it
 	Redactions secrets.Counts      // by rule
 	Again      func(string) string // removes the session's secrets from a text
+	redact     func(string) string // a text of the session that was changed since
 	Omitted    int                 // items, and texts of items, that were dropped or cut because of maxHeld
 	bytes      int                 // cost of the items
 }
@@ -134,7 +135,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 	for i, it := range out.Items {
 		out.Items[i] = redactor.Again(it)
 	}
-	out.Hash, out.Again = hasher.Sum(), redactor.AgainText
+	out.Hash, out.Again, out.redact = hasher.Sum(), redactor.AgainText, redactor.Text
 	out.Redactions = redactor.Counts()
 	return out, nil
 }
@@ -278,9 +279,9 @@ const (
 	messageCost      = 64        // cost of a text besides its bytes
 )
 
-// texts returns what searching finds in the redacted items of a session: messages of people and the agent, commands
-// and what results say, each kind in the order of the items.
-func texts(items []memoir.Item) []store.Message {
+// texts returns what searching finds in a session: messages of people and the agent, commands and what results say,
+// each kind in the order of the items.
+func texts(loaded Loaded) []store.Message {
 	var said, tools []store.Message
 	bytes, used, known := 0, 0, map[string]bool{}
 	tool := func(it memoir.Item, kind, text string) {
@@ -290,9 +291,16 @@ func texts(items []memoir.Item) []store.Message {
 			used += len(text) + messageCost
 		}
 	}
-	for _, it := range items {
+	visible := func(text string) string {
+		if shown := memoir.Visible(text); shown != text {
+			return loaded.redact(shown) // what was removed may have been inside a secret
+		}
+		return text
+	}
+	for _, it := range loaded.Items {
 		typed := it.Origin.ByPerson()
 		if it.Kind == memoir.ItemTool {
+			it.Input, it.Output = visible(it.Input), visible(it.Output)
 			if it.Shell() {
 				tool(it, store.MessageCommand, cutMiddle(strings.TrimSpace(it.Input), maxToolBytes))
 			}

@@ -273,7 +273,7 @@ func (c conversation) session(ctx context.Context, path string) (
 		return scan, nil, err
 	}
 	loaded, err := Load(ctx, c.scanner, parts, "", nil)
-	return scan, texts(loaded.Items), err
+	return scan, texts(loaded), err
 }
 
 type conversationPart struct{ path, id, began string }

@@ -98,7 +98,7 @@ func (s *scan) read(ctx context.Context, session memoir.Session) (out store.Take
 	if err != nil {
 		return out, err
 	}
-	out.Messages = texts(loaded.Items)
+	out.Messages = texts(loaded)
 	if session.Kind != memoir.KindMain || session.ProjectID == "" || time.Since(session.UpdatedAt) > store.SaidFor {
 		return out, nil
 	}

@@ -2,6 +2,8 @@ package pipeline_test
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,11 +22,16 @@ import (
 // codexCalls adds calls of commands with their results to a session of codexSession: command, exit status, output.
 func codexCalls(t *testing.T, path string, calls ...[3]string) {
 	t.Helper()
+	quoted := func(text string) string {
+		b, err := json.Marshal(text)
+		must(t, err)
+		return string(b)
+	}
 	for i, call := range calls {
-		appendLine(t, path, fmt.Sprintf(`{"timestamp":"2026-05-01T10:01:%02dZ","type":"response_item","payload":{"type":"function_call","name":"shell","call_id":"c%d","arguments":%q}}`,
-			i, i, fmt.Sprintf(`{"command":["bash","-lc",%q]}`, call[0])))
-		appendLine(t, path, fmt.Sprintf(`{"timestamp":"2026-05-01T10:01:%02dZ","type":"response_item","payload":{"type":"function_call_output","call_id":"c%d","output":%q}}`,
-			i, i, fmt.Sprintf(`{"output":%q,"metadata":{"exit_code":%s}}`, call[2], call[1])))
+		appendLine(t, path, fmt.Sprintf(`{"timestamp":"2026-05-01T10:01:%02dZ","type":"response_item","payload":{"type":"function_call","name":"shell","call_id":"c%d","arguments":%s}}`,
+			i, i, quoted(fmt.Sprintf(`{"command":["bash","-lc",%s]}`, quoted(call[0])))))
+		appendLine(t, path, fmt.Sprintf(`{"timestamp":"2026-05-01T10:01:%02dZ","type":"response_item","payload":{"type":"function_call_output","call_id":"c%d","output":%s}}`,
+			i, i, quoted(fmt.Sprintf(`{"output":%s,"metadata":{"exit_code":%s}}`, quoted(call[2]), call[1]))))
 	}
 }
 
@@ -156,21 +163,36 @@ func TestSecretsOfCommandsAndResultsAreNotStored(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	secret := "ghp_" + strings.Repeat("aB3dE6gH9k", 4)[:36]
 	path := codexSession(t, dir, "one", "/srv/app", "main", "upload it")
-	codexCalls(t, path, [3]string{"echo " + secret, "0", "ok"}, [3]string{"make push", "1", "error: denied for " + secret},
-		[3]string{"make list", "0", "token is " + secret})
+	calls := [][3]string{{"echo " + secret, "0", "ok"}, {"make push", "1", "error: denied for " + secret},
+		{"make list", "0", "token is " + secret}}
+	split := []string{"\x07", "\x1b]8;;x\x07", "\x1bP1;2q\x1b\\", "\u009b31m", "\u200b"}
+	var secrets []string
+	for i, inside := range split {
+		secrets = append(secrets, "ghp_"+(rand.Text() + rand.Text())[:36])
+		text := secrets[i][:20] + inside + secrets[i][20:]
+		calls = append(calls, [3]string{fmt.Sprint("put ", i, " ", text), "1", fmt.Sprint("error: bad ", i, " ", text)})
+	}
+	codexCalls(t, path, calls...)
 	run(t, options(home, dir))
 	st := open(t, home)
 	defer st.Close()
 	var tools string
 	must(t, st.Texts(t.Context(), "", func(text store.Text) error {
-		if strings.Contains(text.Value, secret) {
-			t.Errorf("%s.%s has the secret", text.Table, text.Column)
+		for _, secret := range append(secrets, secret) {
+			if strings.Contains(memoir.Visible(text.Plain()), secret) {
+				t.Errorf("%s.%s has a secret", text.Table, text.Column)
+			}
 		}
 		if text.Table == "searchable" {
 			tools += text.Plain()
 		}
 		return nil
 	}))
+	for i := range split {
+		if !strings.Contains(tools, fmt.Sprint("bad ", i, " [REDACTED:")) || !strings.Contains(tools, fmt.Sprint("put ", i, " [REDACTED:")) {
+			t.Errorf("split %d is not in %q", i, tools)
+		}
+	}
 	for _, word := range []string{"echo [REDACTED:", "denied for [REDACTED:", "token is [REDACTED:"} {
 		if !strings.Contains(tools, word) {
 			t.Errorf("%q is not in %q", word, tools)

@@ -272,12 +272,12 @@ func (p *program) printHit(n int, h search.Hit, named bool, names func(word stri
 		}
 	}
 	p.ui.write(oneLine(strings.Join(head, "  ")) + "\n   ")
-	for word := range strings.SplitAfterSeq(oneLine(h.Snippet), " ") {
+	for word := range strings.SplitAfterSeq(p.redact(oneLine(h.Snippet)), " ") {
 		bold := map[bool]string{true: "1"}[names(word)]
 		p.ui.paint(bold, word)
 	}
 	if h.ReplacedBy != "" {
-		p.ui.write("\n   replaced by: " + oneLine(memoir.Cut(h.ReplacedBy, maxText)))
+		p.ui.write("\n   replaced by: " + p.redact(oneLine(memoir.Cut(h.ReplacedBy, maxText))))
 	}
 	p.ui.write("\n   " + oneLine(read) + "\n\n")
 }

@@ -215,7 +215,11 @@ func (r *run) begin(ctx context.Context, what store.Forgetting, forgotten map[st
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	return r.store.BeginForgetting(ctx, what)
+	err := r.store.BeginForgetting(ctx, what)
+	if err == nil {
+		r.epoch++
+	}
+	return err
 }
 
 // keepTombstones adds the forgotten sessions of the database to the file, after their copies were found.

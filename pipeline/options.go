@@ -71,6 +71,7 @@ type run struct {
 	holder  lease.Holder
 	began   time.Time
 	id      string // in the ledger
+	epoch   int64  // in which the scanner was made, or that this run began
 
 	forgotten map[string]bool // tombstones, as of the scan
 }
@@ -81,6 +82,9 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
 	var err error
+	if r.epoch, err = st.Epoch(context.Background()); err != nil {
+		return nil, err
+	}
 	if r.scanner, err = secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)}); err != nil {
 		return nil, err
 	}

@@ -28,11 +28,10 @@ const takenTogether = 64
 // the latest first: whatever their age, and whether memory is made from them or not. It leaves out those for which
 // leave, if it is not nil, returns true. If ctx ends, those that were read are stored.
 func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Session) bool) error {
-	epoch, err1 := s.store.Epoch(ctx)
-	sessions, err2 := s.store.Untaken(ctx, keys)
-	var err3 error
-	_, s.forgotten, err3 = Tombstones(s.opts.Home)
-	if err := cmp.Or(err1, err2, err3); err != nil {
+	sessions, err1 := s.store.Untaken(ctx, keys)
+	var err2 error
+	_, s.forgotten, err2 = Tombstones(s.opts.Home)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	if leave != nil {
@@ -43,7 +42,7 @@ func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Sess
 		s.progress(Progress{Stage: StageRead, Done: done, Total: len(sessions)})
 		done += len(batch)
 		taken := s.readAll(ctx, batch)
-		if err := cmp.Or(s.faulty(), s.store.TakeIn(context.WithoutCancel(ctx), epoch, taken)); err != nil {
+		if err := cmp.Or(s.faulty(), s.store.TakeIn(context.WithoutCancel(ctx), s.epoch, taken)); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {

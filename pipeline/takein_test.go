@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/consolidate"
+	"memoir/extract"
 	"memoir/pipeline"
 	"memoir/search"
 	"memoir/store"
@@ -197,5 +199,28 @@ func TestSecretsOfCommandsAndResultsAreNotStored(t *testing.T) {
 		if !strings.Contains(tools, word) {
 			t.Errorf("%q is not in %q", word, tools)
 		}
+	}
+}
+
+func TestARunStoresNoTextByRulesOfBeforeARedaction(t *testing.T) {
+	t.Parallel()
+	l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir(), token: lateToken()}
+	codexSession(t, l.dir, "one", "/srv/app", "main", "Look at it.")
+	codexCalls(t, filepath.Join(l.dir, "one.jsonl"), [3]string{"make quokka " + l.token, "1", "error: denied"})
+	o := l.options()
+	o.MinIdle, o.MaxAge, o.Limit = 12*time.Hour, 24*time.Hour, 1 // no session is eligible
+	o.Phases = func(pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
+		writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
+		_, err := l.redact(t)
+		return extract.NewBuiltin(), consolidate.NewBuiltin(), err
+	}
+	run(t, o)
+	if got := found(t, l.home, "quokka"); len(got) != 0 {
+		t.Errorf("stored by the rules of before: %q", got)
+	}
+	o.Phases = nil
+	run(t, o)
+	if got, leaked := found(t, l.home, "quokka"), found(t, l.home, l.token); len(got) != 1 || len(leaked) != 0 {
+		t.Errorf("after the next run: %q, and %q with the secret", got, leaked)
 	}
 }

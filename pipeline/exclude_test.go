@@ -9,6 +9,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // claudeSession writes a small session that worked in cwd.
@@ -30,7 +31,13 @@ func TestExcludedDirectoriesAreKeptOutAndComeBack(t *testing.T) {
 	claudeSession(t, dir, "two", "/srv/private/app", "never print the ledger")
 
 	o := options(home, dir)
-	o.Settings = load(t, "exclude:\n  - /srv/private/**\n")
+	o.DryRun = true
+	run(t, o)
+	o.DryRun, o.Settings = false, load(t, "exclude:\n  - /srv/private/**\n")
+	catchUp(t, o)
+	if kept, got := found(t, home, "fixture"), found(t, home, "ledger"); len(kept) == 0 || len(got) != 0 {
+		t.Errorf("a search reads %q, and of what is excluded %q", kept, got)
+	}
 	report := run(t, o)
 	if report.Scan.Reasons[memoir.ReasonDisabled] != 1 || report.Phase1.Claimed != 1 {
 		t.Errorf("with the exclusion: %v, claimed %d", report.Scan.Reasons, report.Phase1.Claimed)
@@ -39,6 +46,18 @@ func TestExcludedDirectoriesAreKeptOutAndComeBack(t *testing.T) {
 	if report.Scan.Reasons[memoir.ReasonDisabled] != 0 || report.Phase1.Claimed != 1 {
 		t.Errorf("without it: %v, claimed %d", report.Scan.Reasons, report.Phase1.Claimed)
 	}
+	if got := found(t, home, "ledger"); len(got) == 0 {
+		t.Error("without it, a search does not find the session")
+	}
+	run(t, o)
+	st := open(t, home)
+	defer st.Close()
+	must(t, st.Texts(t.Context(), "", func(text store.Text) error {
+		if text.Table == "message" && strings.Contains(text.Value, "ledger") {
+			t.Errorf("excluded again, stored: %q", text.Value)
+		}
+		return nil
+	}))
 }
 
 func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {

@@ -98,10 +98,7 @@ func (s *scan) enter(ctx context.Context, known map[string]store.FileRow, entrie
 			return nil, nil, err
 		}
 	}
-	if all || len(probed) > 0 {
-		err = s.exclude(ctx)
-	}
-	return seen, probed, err
+	return seen, probed, s.exclude(ctx)
 }
 
 // walk lists the files that may be sessions.

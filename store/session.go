@@ -162,8 +162,8 @@ const (
 
 // SetExcluded sets the directories that are excluded, and those in which memory is off. Sessions of both are
 // not read and have the reason disabled, whatever SetDisabled did. Existing extractions of excluded sessions
-// are no longer inputs; those of sessions where memory is off stay. Sessions of all other directories are
-// included again. If nothing changes, nothing is written.
+// are no longer inputs, and their texts are deleted; those of sessions where memory is off stay. Sessions of all
+// other directories are included again. If nothing changes, nothing is written.
 func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 	state := map[string]string{}
 	for _, dir := range off {
@@ -196,6 +196,10 @@ func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 			_, err := t.exec(`INSERT INTO mark (session_key, directory, at) VALUES (?, ?, ?)
 				ON CONFLICT (session_key) DO UPDATE SET directory = excluded.directory, at = excluded.at`,
 				c.key, c.to, millis(s.now()))
+			if err == nil && c.to == dirExcluded {
+				err = t.execEach(c.key, `DELETE FROM searchable WHERE session_key = ?`,
+					`DELETE FROM said WHERE session_key = ?`, `UPDATE session SET taken = '' WHERE key = ?`)
+			}
 			if err == nil && (c.of == dirExcluded || c.to == dirExcluded) {
 				err = s.markChanged(t, c.key)
 			} else if err == nil {

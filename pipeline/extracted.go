@@ -103,12 +103,14 @@ func (p *phase1) extractOne(
 	}
 	out.Skipped = p.skipped(loaded.Stats)
 	outdated := p.window().Outdated(claim.DoneBy)
-	out.Messages = texts(loaded)
+	if out.Messages, out.Tools, err = texts(loaded); err != nil {
+		return out, err
+	}
 	if loaded.Hash == memoir.Content(claim.DoneHash) && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
 		out.unchanged = true
 		return out, nil
 	}
-	said.Store(new(saidIn(out.Messages)))
+	said.Store(new(out.Messages))
 	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, err := p.extractor.Extract(ctx, in)

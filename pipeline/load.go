@@ -280,9 +280,9 @@ const (
 )
 
 // texts returns what searching finds in a session: messages of people and the agent, commands and what results say,
-// each kind in the order of the items.
-func texts(loaded Loaded) []store.Message {
-	var said, tools []store.Message
+// each kind in the order of the items. Commands and results are packed.
+func texts(loaded Loaded) (said []store.Message, packed []byte, err error) {
+	var tools []store.Message
 	bytes, used, known := 0, 0, map[string]bool{}
 	tool := func(it memoir.Item, kind, text string) {
 		if text != "" && !known[kind+text] {
@@ -327,14 +327,6 @@ func texts(loaded Loaded) []store.Message {
 		used -= len(tools[0].Text) + messageCost
 		tools = tools[1:]
 	}
-	return append(said, tools...)
-}
-
-// saidIn returns the messages among the texts of a session.
-func saidIn(texts []store.Message) []store.Message {
-	n := slices.IndexFunc(texts, func(m store.Message) bool { return m.Kind != store.MessageSaid })
-	if n < 0 {
-		n = len(texts)
-	}
-	return texts[:n]
+	packed, err = store.PackTools(tools)
+	return said, packed, err
 }

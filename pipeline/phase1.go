@@ -129,7 +129,7 @@ func (p *phase1) finish(ctx context.Context, f *finished) {
 	switch {
 	case err != nil:
 	case f.result.unchanged:
-		err = p.store.MarkUnchanged(after, f.claim, f.claim.DoneHash, f.result.Messages, f.result.Skipped)
+		err = p.store.MarkUnchanged(after, f.claim, f.claim.DoneHash, f.result.Result)
 	default:
 		err = p.store.StoreExtraction(after, f.claim, f.result.Result)
 	}

@@ -273,7 +273,10 @@ func (c conversation) session(ctx context.Context, path string) (
 		return scan, nil, err
 	}
 	loaded, err := Load(ctx, c.scanner, parts, "", nil)
-	return scan, texts(loaded), err
+	if err == nil {
+		said, _, err = texts(loaded) // nobody called a tool
+	}
+	return scan, said, err
 }
 
 type conversationPart struct{ path, id, began string }

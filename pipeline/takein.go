@@ -21,8 +21,8 @@ import (
 	"memoir/store"
 )
 
-// takenTogether is the number of sessions that one transaction stores.
-const takenTogether = 64
+// takenTogether is the number of sessions that one transaction stores: other processes wait for it.
+const takenTogether = 4 << 20 / maxMessagesBytes
 
 // takeIn stores for searching the texts of the sessions that were not read since they changed, or of those with keys,
 // the latest first: whatever their age, and whether memory is made from them or not. It leaves out those for which
@@ -97,7 +97,9 @@ func (s *scan) read(ctx context.Context, session memoir.Session) (out store.Take
 	if err != nil {
 		return out, err
 	}
-	out.Messages = texts(loaded)
+	if out.Messages, out.Tools, err = texts(loaded); err != nil {
+		return out, err
+	}
 	if session.Kind != memoir.KindMain || session.ProjectID == "" || time.Since(session.UpdatedAt) > store.SaidFor {
 		return out, nil
 	}

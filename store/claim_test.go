@@ -109,7 +109,7 @@ func TestAFullBatchIsFollowedByAnother(t *testing.T) {
 			t.Fatalf("claimed %d, want %d", len(claims), want)
 		}
 		for _, c := range claims {
-			must(t, s.MarkUnchanged(t.Context(), c, "h", nil, nil))
+			must(t, s.MarkUnchanged(t.Context(), c, "h", Result{}))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestASuspectThatProvesHarmlessIsClearedOfIt(t *testing.T) {
 	t.Parallel()
 	for name, finish := range map[string]func(*Store, Claim) error{
 		"by success":       func(s *Store, c Claim) error { return s.StoreExtraction(background(), c, worth("a")) },
-		"by being the old": func(s *Store, c Claim) error { return s.MarkUnchanged(background(), c, "h", nil, nil) },
+		"by being the old": func(s *Store, c Claim) error { return s.MarkUnchanged(background(), c, "h", Result{}) },
 		"by a failure that it survived": func(s *Store, c Claim) error {
 			return failed(s, c, transient, Policy{})
 		},
@@ -231,7 +231,7 @@ func TestAnExpiredLeaseThatNobodyTookCanBeExtended(t *testing.T) {
 	t.Parallel()
 	s, clock := newDue(t)
 	done := claimOne(t, s)
-	must(t, s.MarkUnchanged(t.Context(), done, "h", nil, nil))
+	must(t, s.MarkUnchanged(t.Context(), done, "h", Result{}))
 	ours := claimOne(t, s)
 	c := claimProject(t, s)
 	clock.advance(time.Hour) // the laptop slept

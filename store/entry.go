@@ -50,7 +50,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 		return err
 	}
 	message := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
-	return putMessages(t, e.Key(), "", []Message{message})
+	return putMessages(t, e.Key(), "", []Message{message}, nil)
 }
 
 // adoptEntry restores a note, or a line of a journal, from a memory's files. The kind of its statement is all that they
@@ -74,7 +74,7 @@ func adoptEntry(t tx, e memoir.Extraction) error {
 		return err
 	}
 	message := Message{Item: 1, Typed: author == memoir.AuthorUser, At: e.EndedAt, Text: e.Title}
-	return putMessages(t, e.SessionKey, "", []Message{message})
+	return putMessages(t, e.SessionKey, "", []Message{message}, nil)
 }
 
 // JournalInputs returns the raw memory of each line of a project's journals that is an input of consolidations, by key.

@@ -104,11 +104,12 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 }
 
 // MarkUnchanged finishes a claim on a session whose files changed, but not the content that was already
-// extracted. hash is its content hash; messages and skipped replace those of the earlier reading.
-func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, messages []Message, skipped []Skipped) error {
+// extracted. hash is its content hash; the texts and skipped records of r replace those of the earlier reading.
+func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, r Result) error {
 	key := c.Session.Key()
 	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
-		if err := errors.Join(putMessages(t, key, c.InputVersion, messages), setSkipped(t, key, skipped)); err != nil {
+		err := errors.Join(putMessages(t, key, c.InputVersion, r.Messages, r.Tools), setSkipped(t, key, r.Skipped))
+		if err != nil {
 			return err
 		}
 		return s.finishSession(t, c, hash, c.DoneFilterVersion)
@@ -239,6 +240,7 @@ type Result struct {
 	// one was made from were undone. Otherwise an empty one leaves the earlier in place.
 	Withdraw   bool
 	Messages   []Message      // the session's messages, even if the extraction is empty
+	Tools      []byte         // packed, also then
 	Redactions map[string]int // number of redactions in the session, by rule
 	Skipped    []Skipped      // records that the reader skipped
 }
@@ -263,8 +265,9 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err != nil {
 			return err
 		}
-		err = errors.Join(putMessages(t, key, c.InputVersion, r.Messages), setRedactions(t, kindExtract, key, r.Redactions),
-			setSkipped(t, key, r.Skipped), endWork(t, c.Token, e.ProjectID, outcome))
+		err = errors.Join(putMessages(t, key, c.InputVersion, r.Messages, r.Tools),
+			setRedactions(t, kindExtract, key, r.Redactions), setSkipped(t, key, r.Skipped),
+			endWork(t, c.Token, e.ProjectID, outcome))
 		if err != nil {
 			return err
 		}

@@ -3,15 +3,13 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"memoir"
 )
 
-// The kinds of messages.
+// The kinds of messages that are not said by a person or the agent.
 const (
-	MessageSaid    = ""        // by a person or the agent
 	MessageCommand = "command" // a command that the agent called
 	MessageError   = "error"   // what the result of a tool call says of its success
 )
@@ -19,7 +17,7 @@ const (
 // Message is one text of a session; the caller has redacted it and bounded its length.
 type Message struct {
 	Item  int       `json:"n"`           // its item number in the session
-	Kind  string    `json:"k,omitempty"` // one of the constants above
+	Kind  string    `json:"k,omitempty"` // one of the constants above; empty: said
 	Typed bool      `json:"-"`           // by a person; else it is the agent's
 	At    time.Time `json:"a,omitzero"`
 	Text  string    `json:"t"`
@@ -41,18 +39,14 @@ type SessionText struct {
 	Tools      []Message // commands and errors
 }
 
-// putMessages replaces the messages of a session, as they were read in a version of it, and gives it a new number.
-func putMessages(t tx, key, version string, messages []Message) error {
-	tools, err := encodeTools(slices.DeleteFunc(slices.Clone(messages),
-		func(m Message) bool { return m.Kind == MessageSaid }))
-	if err != nil {
-		return err
-	}
-	err = t.execAll([]any{key, version, tools}, `DELETE FROM searchable WHERE session_key = ?1`,
-		`INSERT INTO searchable (session_key, tools) VALUES (?1, coalesce(packed(?3), x''))`,
+// putMessages replaces the messages and packed tools of a session, as they were read in a version of it, and gives it a
+// new number.
+func putMessages(t tx, key, version string, messages []Message, tools []byte) error {
+	err := t.execAll([]any{key, version, tools}, `DELETE FROM searchable WHERE session_key = ?1`,
+		`INSERT INTO searchable (session_key, tools) VALUES (?1, coalesce(?3, x''))`,
 		`UPDATE session SET taken = ?2 WHERE key = ?1`)
 	for _, m := range messages {
-		if err == nil && m.Kind == MessageSaid {
+		if err == nil {
 			err = t.run(`INSERT INTO message (seq, item, typed, at, text)
 				SELECT seq, ?, ?, ?, ? FROM searchable WHERE session_key = ?`, m.Item, m.Typed, millis(m.At), m.Text, key)
 		}
@@ -91,6 +85,7 @@ const fromUntaken = ` FROM session s WHERE taken <> version AND error = '' AND k
 type Taken struct {
 	Session    memoir.Session
 	Messages   []Message
+	Tools      []byte             // packed
 	Statements []memoir.Statement // to be told until a consolidation takes them
 }
 
@@ -113,7 +108,7 @@ func (s *Store) TakeIn(ctx context.Context, epoch int64, all []Taken) error {
 				known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, one.Session.Key())
 			}
 			if err == nil && known {
-				err = errors.Join(putMessages(t, one.Session.Key(), Fingerprint(one.Session.Files), one.Messages),
+				err = errors.Join(putMessages(t, one.Session.Key(), Fingerprint(one.Session.Files), one.Messages, one.Tools),
 					putSaid(t, one.Session.Key(), one.Statements))
 			}
 		}
@@ -127,7 +122,7 @@ func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, messag
 	return s.explain(s.durably(ctx, func(t tx) error {
 		err := s.saveScan(t, scan)
 		if err == nil {
-			err = putMessages(t, scan.Session.Key(), Fingerprint(scan.Session.Files), messages)
+			err = putMessages(t, scan.Session.Key(), Fingerprint(scan.Session.Files), messages, nil)
 		}
 		if err == nil {
 			err = s.settleIn(t, w, scan.Session.Key())

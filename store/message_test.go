@@ -167,7 +167,7 @@ func TestTextsOfAnEpochThatIsOverAreNotStored(t *testing.T) {
 		epoch, err := s.Epoch(t.Context())
 		must(t, err)
 		must(t, end(s))
-		texts := []Message{{Item: 1, Text: "said"}, {Item: 2, Kind: MessageCommand, Text: "make"}}
+		texts := []Message{{Item: 1, Text: "said"}}
 		must(t, s.TakeIn(t.Context(), epoch, []Taken{{Session: all[0], Messages: texts}}))
 		left, err := s.CountUntaken(t.Context(), 0)
 		must(t, err)

@@ -155,7 +155,7 @@ func workOff(ctx context.Context, path string, args []string) error {
 			if n > runningCap {
 				return fmt.Errorf("%d jobs run, which is more than %d", n, runningCap)
 			}
-			if err := s.MarkUnchanged(ctx, c, "h", nil, nil); err != nil {
+			if err := s.MarkUnchanged(ctx, c, "h", Result{}); err != nil {
 				return err
 			}
 		}

@@ -290,7 +290,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err == nil && kind == memoir.KindEntry {
 		err = adoptEntry(t, e)
 	} else if err == nil {
-		err = putMessages(t, e.SessionKey, "", nil) // they are stored when it is read
+		err = putMessages(t, e.SessionKey, "", nil, nil) // they are stored when it is read
 	}
 	if err != nil {
 		return false, err

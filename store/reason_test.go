@@ -203,7 +203,7 @@ func TestTheReasonThatIsStoredFollowsWhatChanges(t *testing.T) {
 	want("extracted", "up_to_date")
 	scan(t, s, session("s00", grown))
 	want("grown", "eligible")
-	must(t, s.MarkUnchanged(ctx, claimOne(t, s), "h", nil, nil))
+	must(t, s.MarkUnchanged(ctx, claimOne(t, s), "h", Result{}))
 	want("unchanged", "up_to_date")
 	scan(t, s, session("s00", func(se *memoir.Session) { se.Error = "permission denied" }))
 	want("broken", "unreadable")

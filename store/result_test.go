@@ -115,7 +115,7 @@ func TestALateFinisherStoresNothing(t *testing.T) {
 	check := func() {
 		t.Helper()
 		wantCode(t, s.StoreExtraction(t.Context(), late, r), memoir.CodeLeaseLost)
-		wantCode(t, s.MarkUnchanged(t.Context(), late, "h", nil, nil), memoir.CodeLeaseLost)
+		wantCode(t, s.MarkUnchanged(t.Context(), late, "h", Result{}), memoir.CodeLeaseLost)
 		wantCode(t, failed(s, late, Failure{Message: "late"}, Policy{}), memoir.CodeLeaseLost)
 		giveBack(t, s, late)
 	}

@@ -181,7 +181,7 @@ func TestSkippedRecordsAreThoseOfEachSessionsLastExtraction(t *testing.T) {
 	// Its next reading is what counts, also one that finds nothing new in it.
 	scan(t, s, session(first.Session.ID, grown))
 	c := claimOne(t, s)
-	must(t, s.MarkUnchanged(t.Context(), c, c.DoneHash, nil, []Skipped{{SkippedUnknown, "aura", 1}}))
+	must(t, s.MarkUnchanged(t.Context(), c, c.DoneHash, Result{Skipped: []Skipped{{SkippedUnknown, "aura", 1}}}))
 	want = []SkippedRow{
 		{Skipped{SkippedUnknown, "hologram", 8}, "codex", 1, second.Session.Key(), noon},
 		{Skipped{SkippedUnknown, "aura", 1}, "codex", 1, first.Session.Key(), noon},

@@ -39,6 +39,15 @@ func unpack(bytes []byte) (string, error) {
 	return string(text), err
 }
 
+// PackTools packs the commands and errors of a session, before the transaction that stores them.
+func PackTools(tools []Message) ([]byte, error) {
+	text, err := encodeTools(tools)
+	if err != nil {
+		return nil, err
+	}
+	return pack(text)
+}
+
 func encodeTools(tools []Message) (string, error) {
 	if len(tools) == 0 {
 		return "", nil

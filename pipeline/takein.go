@@ -50,6 +50,9 @@ func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Sess
 			break
 		}
 	}
+	if s.walked != nil && ctx.Err() == nil { // what was not read is still new to the next look
+		s.remember(s.walked)
+	}
 	return s.noteSaid(context.WithoutCancel(ctx))
 }
 

@@ -126,6 +126,12 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 	path := codexSession(t, dir, "second", app, "main", "From now on never use npm.")
 	now(path)
 	now(codexSession(t, dir, "third", "/srv/elsewhere", "main", "Never use yarn from now on."))
+	dry, only := o, o // runs that do not read it, so that it is still new to the look
+	dry.DryRun, only.Only = true, []string{"codex:first"}
+	run(t, dry)
+	run(t, only)
+	other := open(t, home)
+	must(t, errors.Join(pipeline.Turn(t.Context(), other, o, "codex:first"), other.Close()))
 	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, app, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
 	if text := told(""); !strings.HasPrefix(text, "- “From now on never use npm.” [second ") || strings.Contains(text, "make check") {
 		t.Errorf("told: %q", text)

@@ -118,9 +118,9 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 		t.Helper()
 		st := open(t, home)
 		projects, err := st.Projects(t.Context())
-		must(t, errors.Join(err, st.Close()))
-		text, err := pipeline.Said(t.Context(), home, projects[0].ID, except, func() (*store.Store, error) { return open(t, home), nil })
 		must(t, err)
+		text, err := pipeline.Said(t.Context(), st, projects[0].ID, except)
+		must(t, errors.Join(err, st.Close()))
 		return text
 	}
 	path := codexSession(t, dir, "second", app, "main", "From now on never use npm.")
@@ -152,8 +152,8 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 	}
 	st = open(t, home)
 	defer st.Close()
-	if left, err := st.Speaking(t.Context()); err != nil || len(left) > 0 {
-		t.Errorf("after a consolidation: %q, %v", left, err)
+	if left, err := st.Said(t.Context(), projects[0].ID); err != nil || len(left) > 0 {
+		t.Errorf("after a consolidation: %v, %v", left, err)
 	}
 }
 

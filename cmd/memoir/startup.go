@@ -75,7 +75,8 @@ func (p *program) background(c *cli.Context, flags ...string) error {
 	if err != nil {
 		return fmt.Errorf("start a run in the background: %w", err)
 	}
-	return process.Release()
+	go func() { _, _ = process.Wait() }() // a program that stays, such as serve, must not collect ended children
+	return nil
 }
 
 // childEnviron is the environment of a process that memoir starts: hooks of the agents that it

@@ -142,9 +142,13 @@ const fullScan = 10 * time.Minute
 
 // ClaimScan reports whether the last scan of all agents' files is too old, and the caller is the first to ask.
 func ClaimScan(home string) bool {
-	due := time.Since(LastScan(home)) > fullScan
+	last := LastScan(home)
+	if last.IsZero() { // a home of an earlier version
+		_ = failpoint.WriteFile(seenFile(home), nil, 0o600)
+	}
+	due := time.Since(last) > fullScan
 	if due {
-		touch(seenFile(home), time.Now()) // it is not there in a home of an earlier version
+		touch(seenFile(home), time.Now())
 	}
 	return due
 }

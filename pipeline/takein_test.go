@@ -88,6 +88,11 @@ func TestEverySessionOnDiskIsFoundWithoutARun(t *testing.T) {
 		}
 	}
 
+	must(t, os.Remove(filepath.Join(home, "seen"))) // as in a home of an earlier version
+	if first, again := pipeline.ClaimScan(home), pipeline.ClaimScan(home); !first || again {
+		t.Errorf("claims of a scan: %t, %t", first, again)
+	}
+
 	// The text outlives the transcript, and a run extracts as if nothing had been read.
 	must(t, os.Remove(path))
 	o.MinIdle, o.MaxAge, o.Limit = 0, 0, 100

@@ -52,3 +52,11 @@ func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction
 			})
 	}, "reading what was said since the last consolidation")
 }
+
+// PruneSaid deletes what sessions that are too old said.
+func (s *Store) PruneSaid(ctx context.Context) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
+		return t.run(`DELETE FROM said WHERE session_key IN (SELECT key FROM session WHERE updated_at < ?)`,
+			millis(time.Now().Add(-SaidFor)))
+	}), "deleting what old sessions said")
+}

@@ -203,27 +203,9 @@ func (r *run) news(
 var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["lines"],"additionalProperties":false}`)
 
-// noteSaid records which projects have something to tell, so that an injection opens no database for others.
-func (r *run) noteSaid(ctx context.Context) error {
-	said, err := r.store.Speaking(ctx)
-	if seen := readSeen(r.opts.Home); err == nil && !slices.Equal(seen.Said, said) {
-		seen.Said = said
-		seen.write(r.opts.Home, LastScan(r.opts.Home))
-	}
-	return err
-}
-
 // Said returns what new sessions of a project are told of others that no consolidation has taken yet, except of those
-// with an id: lines, the latest first. It opens the database only if there are some. A person's answers hold.
-func Said(ctx context.Context, home, projectID, except string, open func() (*store.Store, error)) (string, error) {
-	if !slices.Contains(readSeen(home).Said, projectID) {
-		return "", nil
-	}
-	st, err := open()
-	if err != nil || st == nil {
-		return "", err
-	}
-	defer st.Close()
+// with an id: lines, the latest first. A person's answers hold.
+func Said(ctx context.Context, st *store.Store, projectID, except string) (string, error) {
 	all, err1 := st.Said(ctx, projectID)
 	answered, err2 := st.Answered(ctx, projectID)
 	edits, err3 := st.HandEdits(ctx, projectID)

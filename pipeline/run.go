@@ -48,7 +48,7 @@ func (p *phases) whole(ctx context.Context) (Report, error) {
 	if err == nil && !p.opts.DryRun {
 		p.file(ctx)
 		p.index(ctx)
-		err = p.noteSaid(ctx)
+		err = p.store.PruneSaid(ctx)
 	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) { // for the fallbacks of sessions that timed out
 		within, cancel := lasting(ctx, endWithin)
 		p.file(within)

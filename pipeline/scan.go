@@ -28,6 +28,7 @@ type scan struct {
 	heads  seenHeads
 	off    map[string]bool // by directory: whether a project file switches memory off
 	places []rollout.Place // that were walked
+	walked []rollout.Entry // in them; nil: the run is limited to some sessions
 }
 
 func newScan(r *run) *scan {
@@ -61,13 +62,15 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	seen, probed, err := s.enter(ctx, known, append(entries, s.named(known)...), true)
+	seen, probed, err := s.enter(ctx, known, append(slices.Clone(entries), s.named(known)...), true)
 	if err != nil {
 		return err
 	}
 	s.report.Scan.Files, s.report.Scan.Found = len(seen), sessionsOf(known, seen, probed)
+	if len(s.opts.Only) == 0 {
+		s.walked = entries
+	}
 	s.restrict(known, seen, probed)
-	s.remember(entries)
 	s.report.Scan.Reasons, err = s.store.RefreshReasons(ctx, s.window())
 	for _, n := range s.report.Scan.Reasons {
 		s.report.Scan.Sessions += n
@@ -103,7 +106,7 @@ func (s *scan) enter(ctx context.Context, known map[string]store.FileRow, entrie
 
 // walk lists the files that may be sessions.
 func (s *scan) walk(ctx context.Context) ([]rollout.Entry, error) {
-	var entries []rollout.Entry
+	entries := []rollout.Entry{}
 	visit := func(e rollout.Entry) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -49,7 +49,10 @@ func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Sess
 			break
 		}
 	}
-	return s.noteSaid(context.WithoutCancel(ctx))
+	if s.walked != nil && ctx.Err() == nil { // what was not read is still new to the next look
+		s.remember(s.walked)
+	}
+	return nil
 }
 
 // readAll reads sessions, several at a time. It leaves out those that cannot be read now, and of those whose content
@@ -119,7 +122,6 @@ type seenDisk struct {
 	All    bool // all agents were scanned
 	Places []rollout.Place
 	Open   []openFile // those that changed last
-	Said   []string   // ids of the projects whose new sessions are told what was said since their consolidation
 }
 
 type openFile struct {
@@ -141,9 +143,13 @@ const fullScan = 10 * time.Minute
 
 // ClaimScan reports whether the last scan of all agents' files is too old, and the caller is the first to ask.
 func ClaimScan(home string) bool {
-	due := time.Since(LastScan(home)) > fullScan
+	last := LastScan(home)
+	if last.IsZero() { // a home of an earlier version
+		_ = failpoint.WriteFile(seenFile(home), nil, 0o600)
+	}
+	due := time.Since(last) > fullScan
 	if due {
-		touch(seenFile(home), time.Now()) // it is not there in a home of an earlier version
+		touch(seenFile(home), time.Now())
 	}
 	return due
 }
@@ -157,7 +163,7 @@ func LastScan(home string) time.Time {
 	return info.ModTime()
 }
 
-// readSeen reads the file: a line for each place, file and project, its fields separated by tabs.
+// readSeen reads the file: a line for each place and file, its fields separated by tabs.
 func readSeen(home string) (seen seenDisk) {
 	text, _ := disk.ReadFile(seenFile(home), maxSeen) // without it everything is new
 	number := func(text string) int64 {
@@ -175,8 +181,6 @@ func readSeen(home string) (seen seenDisk) {
 		switch {
 		case f[0] == "all":
 			seen.All = true
-		case f[0] == "said" && len(f) == 2:
-			seen.Said = append(seen.Said, f[1])
 		case f[0] == "place" && len(f) == 5:
 			p := rollout.Place{Path: f[4], Root: f[3], Source: memoir.Source(f[2]), ModTime: at(f[1])}
 			seen.Places = append(seen.Places, p)
@@ -207,9 +211,6 @@ func (d seenDisk) write(home string, at time.Time) {
 	}
 	if d.All {
 		line("all")
-	}
-	for _, id := range d.Said {
-		line("said", id)
 	}
 	for _, p := range d.Places {
 		line("place", stamp(p.ModTime), string(p.Source), p.Root, p.Path)
@@ -338,7 +339,6 @@ func (s *scan) catchUp(ctx context.Context, entries []rollout.Entry, now seenDis
 		return session.Bytes > MaxCatchUp || dir != "" && session.ProjectID != projectID
 	})
 	if err == nil && ctx.Err() == nil { // otherwise the next look tries again
-		now.Said = readSeen(s.opts.Home).Said
 		now.write(s.opts.Home, LastScan(s.opts.Home))
 	}
 	return err

@@ -97,6 +97,11 @@ func TestEverySessionOnDiskIsFoundWithoutARun(t *testing.T) {
 		}
 	}
 
+	must(t, os.Remove(filepath.Join(home, "seen"))) // as in a home of an earlier version
+	if first, again := pipeline.ClaimScan(home), pipeline.ClaimScan(home); !first || again {
+		t.Errorf("claims of a scan: %t, %t", first, again)
+	}
+
 	// The text outlives the transcript, and a run extracts as if nothing had been read.
 	must(t, os.Remove(path))
 	o.MinIdle, o.MaxAge, o.Limit = 0, 0, 100
@@ -127,14 +132,20 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 		t.Helper()
 		st := open(t, home)
 		projects, err := st.Projects(t.Context())
-		must(t, errors.Join(err, st.Close()))
-		text, err := pipeline.Said(t.Context(), home, projects[0].ID, except, func() (*store.Store, error) { return open(t, home), nil })
 		must(t, err)
+		text, err := pipeline.Said(t.Context(), st, projects[0].ID, except)
+		must(t, errors.Join(err, st.Close()))
 		return text
 	}
 	path := codexSession(t, dir, "second", app, "main", "From now on never use npm.")
 	now(path)
 	now(codexSession(t, dir, "third", "/srv/elsewhere", "main", "Never use yarn from now on."))
+	dry, only := o, o // runs that do not read it, so that it is still new to the look
+	dry.DryRun, only.Only = true, []string{"codex:first"}
+	run(t, dry)
+	run(t, only)
+	other := open(t, home)
+	must(t, errors.Join(pipeline.Turn(t.Context(), other, o, "codex:first"), other.Close()))
 	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, app, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
 	if text := told(""); !strings.HasPrefix(text, "- “From now on never use npm.” [second ") || strings.Contains(text, "make check") {
 		t.Errorf("told: %q", text)
@@ -155,8 +166,8 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 	}
 	st = open(t, home)
 	defer st.Close()
-	if left, err := st.Speaking(t.Context()); err != nil || len(left) > 0 {
-		t.Errorf("after a consolidation: %q, %v", left, err)
+	if left, err := st.Said(t.Context(), projects[0].ID); err != nil || len(left) > 0 {
+		t.Errorf("after a consolidation: %v, %v", left, err)
 	}
 }
 

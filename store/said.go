@@ -53,10 +53,10 @@ func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction
 	}, "reading what was said since the last consolidation")
 }
 
-// Speaking returns the ids of the projects whose new sessions are told something.
-func (s *Store) Speaking(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT DISTINCT project_id FROM said JOIN session ON key = session_key
-			WHERE project_id IS NOT NULL ORDER BY 1`)
-	}, "looking for what was said since the last consolidation")
+// PruneSaid deletes what sessions that are too old said.
+func (s *Store) PruneSaid(ctx context.Context) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
+		return t.run(`DELETE FROM said WHERE session_key IN (SELECT key FROM session WHERE updated_at < ?)`,
+			millis(time.Now().Add(-SaidFor)))
+	}), "deleting what old sessions said")
 }

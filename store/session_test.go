@@ -194,3 +194,30 @@ func TestSkippedRecordsAreThoseOfEachSessionsLastExtraction(t *testing.T) {
 		t.Errorf("cleared, and %+v is left", got)
 	}
 }
+
+// What a session said that is never extracted does not stay for longer than new sessions are told it.
+func TestWhatAnOldSessionSaidIsDeleted(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	register(t, s, project)
+	ended := func(ago time.Duration) func(*memoir.Session) {
+		return func(se *memoir.Session) { se.UpdatedAt = time.Now().Add(-ago) }
+	}
+	all := []memoir.Session{session("old", ended(SaidFor+time.Hour)), session("new", ended(SaidFor-time.Hour))}
+	scan(t, s, all...)
+	epoch, err := s.Epoch(t.Context())
+	must(t, err)
+	for _, se := range all {
+		taken := Taken{Session: se, Statements: []memoir.Statement{{Text: "From now on never use " + se.ID}}}
+		must(t, s.TakeIn(t.Context(), epoch, []Taken{taken}))
+	}
+	must(t, s.PruneSaid(t.Context()))
+	var left []string
+	must(t, s.read(t.Context(), func(t tx) (err error) {
+		left, err = t.texts(`SELECT session_key FROM said`)
+		return err
+	}))
+	if !slices.Equal(left, []string{"codex:new"}) {
+		t.Errorf("left: %q", left)
+	}
+}

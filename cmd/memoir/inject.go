@@ -230,8 +230,8 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		return injection{}, err
 	}
 	notes, err := p.notesOf(c, home, found.project)
-	said, errSaid := p.saidSince(c, home, found)
-	if err = cmp.Or(err, errSaid); err != nil || user+summary+said == "" && notes.Empty() && len(found.recap) == 0 {
+	said := p.saidSince(c, found)
+	if err != nil || user+summary+said == "" && notes.Empty() && len(found.recap) == 0 {
 		return injection{}, err
 	}
 	if found.project == "" {

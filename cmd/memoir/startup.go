@@ -75,7 +75,8 @@ func (p *program) background(c *cli.Context, flags ...string) error {
 	if err != nil {
 		return fmt.Errorf("start a run in the background: %w", err)
 	}
-	return process.Release()
+	go func() { _, _ = process.Wait() }() // a program that stays, such as serve, must not collect ended children
+	return nil
 }
 
 // childEnviron is the environment of a process that memoir starts: hooks of the agents that it
@@ -244,14 +245,21 @@ func (p *program) hear(c *cli.Context, dir string) error {
 // saidHead is the heading of what was said since the last consolidation.
 const saidHead = "## Said in sessions since this memory was made\n\n"
 
-// saidSince returns what a session is told of others that no consolidation has taken yet.
-func (p *program) saidSince(c *cli.Context, home string, found injection) (string, error) {
-	lines, err := pipeline.Said(c.Context, home, found.project, found.session,
-		func() (*store.Store, error) { return p.openToInject(c) })
-	if lines == "" || err != nil {
-		return "", err
+// saidSince returns what a session is told of others that no consolidation has taken yet. The memory is told without
+// it if the database cannot be read.
+func (p *program) saidSince(c *cli.Context, found injection) (lines string) {
+	st, err := p.openToInject(c)
+	if err == nil && st != nil {
+		defer st.Close()
+		lines, err = pipeline.Said(c.Context, st, found.project, found.session)
 	}
-	return saidHead + lines, nil
+	if err = unlessLate(err); err != nil {
+		p.logStartup(err)
+	}
+	if lines == "" {
+		return ""
+	}
+	return saidHead + lines
 }
 
 // unlessLate returns an error unless it says that the time was too short.

@@ -175,4 +175,8 @@ func TestAContextIsToldOnceUntilItIsCompacted(t *testing.T) {
 	if must(t, err); len(all) != 4 || all[0].Statement != r.Statement {
 		t.Errorf("%v", all)
 	}
+	must(t, deliver.Forget(home, "", []string{other.Session}))
+	if all, err = deliver.Receipts(home); err != nil || len(all) != 3 || all[0].Session != r.Session {
+		t.Errorf("after one was forgotten: %v, %v", all, err)
+	}
 }

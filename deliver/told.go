@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -27,6 +29,8 @@ type Receipt struct {
 	Project   string    `json:"project"`
 	Session   string    `json:"session"`   // its key
 	Statement string    `json:"statement"` // id
+
+	path string
 }
 
 // RecordPath returns the file that records that something was told. Its name is a hash of the key.
@@ -86,11 +90,23 @@ func Receipts(home string) ([]Receipt, error) {
 	out := []Receipt{}
 	for _, entry := range entries {
 		var r Receipt
-		content, _ := os.ReadFile(filepath.Join(home, Injected, entry.Name()))
+		r.path = filepath.Join(home, Injected, entry.Name())
+		content, _ := os.ReadFile(r.path)
 		if json.Unmarshal(content, &r) == nil && r.Statement != "" {
 			out = append(out, r)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Receipt) int { return b.At.Compare(a.At) })
 	return out, err
+}
+
+// Forget removes the receipts of a project and of sessions, named by their keys.
+func Forget(home, project string, sessions []string) error {
+	all, err := Receipts(home)
+	for _, r := range all {
+		if r.Project == project || slices.Contains(sessions, r.Session) {
+			err = cmp.Or(err, disk.Discard(r.path))
+		}
+	}
+	return err
 }

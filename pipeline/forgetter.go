@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"memoir"
+	"memoir/deliver"
 	"memoir/entry"
 	"memoir/internal/failpoint"
 	"memoir/memory"
@@ -62,7 +63,8 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 	if what.Keys, err = st.Derived(ctx, what); err != nil {
 		return report, err
 	}
-	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
+	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys),
+		deliver.Forget(opts.Home, what.Project, what.Keys)); err != nil {
 		return report, err
 	}
 	if err := st.BeginForgetting(ctx, what); err != nil {

@@ -50,8 +50,8 @@ type hookInput struct {
 	overflow string   // its key then
 }
 
-// maxHookInput bounds a hook's input, in bytes. It contains prompts.
-const maxHookInput = 1 << 20
+// maxHookInput bounds a hook's input, in bytes. It contains prompts and whole files that were written.
+const maxHookInput = 16 << 20
 
 // readHook reads the first JSON value of a hook's input, from a pipe for at most patience: some agents leave it open,
 // and in a shell nobody may write to it.

@@ -7,6 +7,10 @@ const flags = "{{flags}}";
 const agent = "{{agent}}";
 const turns = "{{turns}}";
 
+// brief cuts the texts of an edit. That there are some shows that it is one.
+const brief = (key, value) =>
+  typeof value === "string" && /^(?:content|file_text|(?:old|new)_?(?:string|text|str))$/i.test(key) ? value[0] : value;
+
 const actions = {
   view: ["view"], clear: ["clear", "--yes"], reset: ["clear", "--yes"], enqueue: ["enqueue"], rebuild: ["enqueue"],
 };
@@ -14,15 +18,21 @@ const actions = {
 export const Memoir = async ({ directory }) => {
   const contexts = new Map(); // by session
 
-  // call runs memoir and resolves to what it printed, and to what it said.
-  const call = (args) =>
+  // call runs memoir with an input and resolves to what it printed, and to what it said. It never rejects.
+  // What a tool got is no argument: those are limited, and other users see them.
+  const call = (args, input) =>
     new Promise((resolve) => {
       const options = { cwd: directory, timeout: 10000, maxBuffer: 1 << 24 };
       const child = execFile(program, [...args, ...flags], options,
         (error, stdout, stderr) => resolve([error ? "" : stdout, stderr]));
       child.stdin?.on("error", () => {});
-      child.stdin?.end();
-    });
+      child.stdin?.end(input);
+    }).catch((error) => ["", String(error)]);
+
+  // quiet makes a hook that never throws into the agent.
+  const quiet = (hook) => async (...args) => {
+    try { await hook(...args); } catch {}
+  };
 
   const contextOf = (session) => {
     if (!contexts.has(session)) {
@@ -34,29 +44,29 @@ export const Memoir = async ({ directory }) => {
   };
 
   return {
-    event: async ({ event }) => {
+    event: quiet(async ({ event }) => {
       if (!turns || event?.type !== "session.idle") return;
       const input = JSON.stringify(
         { hook_event_name: "Stop", session_id: event.properties?.sessionID, cwd: directory });
       call(["run", "--startup", "--turn", agent, "--input=" + input]);
-    },
+    }),
     // The first part of the system prompt is the only one that all servers take.
-    "experimental.chat.system.transform": async (input, output) => {
+    "experimental.chat.system.transform": quiet(async (input, output) => {
       const [context] = await contextOf(input?.sessionID ?? "");
       if (!context || output.system.some((part) => part.includes(context))) return;
       output.system[0] = output.system[0] ? output.system[0] + "\n\n" + context : context;
-    },
+    }),
     // After a command that failed, and after an edit: what earlier sessions know of it, below the result.
-    "tool.execute.after": async (input, output) => {
+    "tool.execute.after": quiet(async (input, output) => {
       const shell = input.tool === "bash", failed = shell && output.metadata?.exit !== 0;
       if (shell ? !failed : !/^(?:edit|multiedit|write|patch|apply_patch)$/.test(input.tool)) return;
       const text = failed ? String(output.output ?? "") : "";
-      const [told] = await call(["inject", "--agent", agent, "--action", "--input=" + JSON.stringify({
+      const [told] = await call(["inject", "--agent", agent, "--action"], JSON.stringify({
         hook_event_name: failed ? "PostToolUseFailure" : "PostToolUse", session_id: input.sessionID, cwd: directory,
         tool_name: input.tool, tool_input: input.args,
-        tool_response: text.slice(0, 6144) + "\n" + text.slice(-6144) })]);
+        tool_response: text.slice(0, 6144) + "\n" + text.slice(-6144) }, brief));
       if (told) output.output += "\n" + told;
-    },
+    }),
     config: async (config) => {
       config.command = { ...config.command, memory: {
         description: "The memory of this project: view, clear, reset, enqueue, rebuild", template: "$ARGUMENTS" } };

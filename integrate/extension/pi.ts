@@ -7,18 +7,28 @@ const flags: string[] = "{{flags}}";
 const agent = "{{agent}}";
 const turns: boolean = "{{turns}}";
 
+// brief cuts the texts of an edit. That there are some shows that it is one.
+const brief = (key: string, value: any) =>
+  typeof value === "string" && /^(?:content|file_text|(?:old|new)_?(?:string|text|str))$/i.test(key) ? value[0] : value;
+
 export default function (pi: any) {
   let context = "";
 
-  // call runs memoir and resolves to what it printed, and to what it said.
-  const call = (ctx: any, args: string[]) =>
+  // on adds a hook that never throws into the agent.
+  const on = (event: string, hook: (event: any, ctx: any) => any) => pi.on(event, async (what: any, ctx: any) => {
+    try { return await hook(what, ctx); } catch {}
+  });
+
+  // call runs memoir with an input and resolves to what it printed, and to what it said. It never rejects.
+  // What a tool got is no argument: those are limited, and other users see them.
+  const call = (ctx: any, args: string[], input?: string) =>
     new Promise<[string, string]>((resolve) => {
       const options = { cwd: ctx?.cwd, timeout: 10000, maxBuffer: 1 << 24 };
       const child = execFile(program, [...args, ...flags], options,
         (error: any, stdout: string, stderr: string) => resolve([error ? "" : stdout, stderr]));
       child.stdin?.on("error", () => {});
-      child.stdin?.end();
-    });
+      child.stdin?.end(input);
+    }).catch((error): [string, string] => ["", String(error)]);
 
   const input = (ctx: any, event: string, source?: string) => "--input=" + JSON.stringify(
     { hook_event_name: event, session_id: ctx?.sessionManager?.getSessionId?.(), cwd: ctx?.cwd, source });
@@ -27,23 +37,24 @@ export default function (pi: any) {
     [context] = await call(ctx, ["inject", "--agent", agent, "--run", input(ctx, "SessionStart", source)]);
   };
 
-  pi.on("session_start", (event: any, ctx: any) => load(ctx, event?.reason));
-  pi.on("session_compact", (_: any, ctx: any) => load(ctx, "compact"));
-  pi.on("before_agent_start", () => {
+  on("session_start", (event: any, ctx: any) => load(ctx, event?.reason));
+  on("session_compact", (_: any, ctx: any) => load(ctx, "compact"));
+  on("before_agent_start", () => {
     if (!context) return;
     const content = context;
     context = "";
     return { message: { customType: "memoir", content, display: false } };
   });
   // After a command that failed, and after an edit: what earlier sessions know of it, below the result.
-  pi.on("tool_result", async (event: any, ctx: any) => {
+  on("tool_result", async (event: any, ctx: any) => {
     const name = String(event?.toolName ?? ""), failed = event?.isError === true;
     if (name === "bash" ? !failed : failed || !/^(?:edit|write|multiedit|apply_patch|ast_edit)$/.test(name)) return;
     const texts = (event.content ?? []).filter((part: any) => part?.type === "text");
-    const [told] = await call(ctx, ["inject", "--agent", agent, "--action", "--input=" + JSON.stringify({
+    const [told] = await call(ctx, ["inject", "--agent", agent, "--action"], JSON.stringify({
       hook_event_name: failed ? "PostToolUseFailure" : "PostToolUse", cwd: ctx?.cwd, tool_name: name,
       session_id: ctx?.sessionManager?.getSessionId?.(), tool_input: event.input,
-      tool_response: failed ? texts.map((part: any) => part.text.slice(0, 6144) + "\n" + part.text.slice(-6144)) : [] })]);
+      tool_response: texts.map((part: any) => failed ? part.text.slice(0, 6144) + "\n" + part.text.slice(-6144) : ""),
+    }, brief));
     if (told) return { content: [...event.content, { type: "text", text: told }] };
   });
   const report = (what: string, event: string) => (_: any, ctx: any) => {
@@ -52,8 +63,8 @@ export default function (pi: any) {
     child.on("error", () => {});
     child.unref();
   };
-  pi.on("session_shutdown", report("--ended", "SessionEnd"));
-  if (turns) pi.on("agent_end", report("--turn", "Stop"));
+  on("session_shutdown", report("--ended", "SessionEnd"));
+  if (turns) on("agent_end", report("--turn", "Stop"));
 
   const actions: Record<string, string[]> = {
     view: ["view"], clear: ["clear", "--yes"], reset: ["clear", "--yes"], enqueue: ["enqueue"], rebuild: ["enqueue"],

@@ -43,13 +43,15 @@ type Reader struct {
 type Known struct {
 	memoir.Statement
 	Session string // its key
+	times   int    // sessions that taught it
 }
 
 // maxSame bounds the failures, the newest first, that are compared with one.
 const maxSame = 10
 
 // AfterFailure says what passed after the same failure of earlier sessions. The text is empty if nothing did, if the
-// sessions do not agree, or if first, which is called for the statement, returns false.
+// sessions do not agree, if one session alone had it and its error does not point to what passed, or if first, which
+// is called for the statement, returns false.
 func (r Reader) AfterFailure(line, output string, first func(Known) bool) (string, error) {
 	content, err := r.content()
 	if err != nil || len(content) == 0 {
@@ -69,10 +71,14 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 	})
 	slices.SortStableFunc(all, newestFirst)
 	all = all[:min(len(all), maxSame)]
+	times := 0
 	for _, k := range all {
-		if !extract.Agree(all[0].Statement, k.Statement) {
-			return "", nil
+		if times += k.times; !extract.Agree(all[0].Statement, k.Statement) {
+			return "", err
 		}
+	}
+	if times < 2 && (len(all) == 0 || !extract.Evident(all[0].Statement)) { // many causes may have one signature
+		return "", err
 	}
 	all, fault := r.holding(all)
 	if err = cmp.Or(err, fault); len(all) == 0 {
@@ -183,16 +189,18 @@ func names(text, path string) bool {
 // this session, and those that the project's own files say or that wait for a person.
 func (r Reader) statements(content []byte, text string) (out []Known, err error) {
 	sessions, err := memory.StatementsWith(content, text)
-	known := map[string]bool{}
+	known := map[string]int{} // by id: its place, from 1
 	for _, session := range sessions {
 		if _, id := memoir.SplitKey(session.SessionKey); id == r.Session && id != "" || memoir.IsEntry(session.SessionKey) {
 			continue
 		}
 		for _, st := range session.Statements {
 			st.At = cmp.Or(st.At, session.EndedAt.UTC().Format(time.DateOnly))
-			if !known[st.ID] && st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
-				known[st.ID] = true
-				out = append(out, Known{st, session.SessionKey})
+			if i := known[st.ID]; i > 0 {
+				out[i-1].times++
+			} else if st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
+				out = append(out, Known{st, session.SessionKey, 1})
+				known[st.ID] = len(out)
 			}
 		}
 	}
@@ -235,11 +243,14 @@ func (r Reader) holding(all []Known) (out []Known, err error) {
 		}
 		texts = append(texts, text)
 	}
+	for _, k := range all { // what passed may need files, which are gone
+		texts = append(texts, "- run: "+memoir.CodeSpan(k.Fix))
+	}
 	checked, err := r.Root.Check(r.Top, texts)
 	for i, k := range all {
 		text := texts[i]
 		if err == nil && text != "" && memoir.OnceMark(text) == "" && !strings.HasSuffix(text, memoir.Unconfirmed) &&
-			!checked[i].Outdated() {
+			!checked[i].Outdated() && !checked[len(all)+i].Outdated() {
 			out = append(out, k)
 		}
 	}

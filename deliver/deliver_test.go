@@ -96,6 +96,7 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		"a line to be confirmed": {sessions{"codex:old": {library}}, "now", func(md string) string {
 			return "- " + library.Text + memoir.Unconfirmed + "\n"
 		}, ""},
+		"what one session repaired": {sessions{"codex:old": {failedThen("cargo test cache", "error: could not compile the queue", "rm -r target")}}, "now", nil, ""},
 		"a long command": {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
 	} {
 		r := published(t, test.sessions, test.edit)

@@ -70,6 +70,22 @@ func Agree(a, b memoir.Statement) bool {
 		len(wrongA)+len(wrongB) == 0 && len(newA) > 0 && slices.Equal(newA, newB)
 }
 
+// Evident reports whether the error of a failure itself points to what passed: it names a word of that command, or one
+// that the same command had before, or says that the program is missing.
+func Evident(st memoir.Statement) bool {
+	before, after := runsOf(st.Command), runsOf(st.Fix)
+	if len(before) == 0 || len(after) == 0 {
+		return false
+	}
+	words := append([]string{after[0].program}, after[0].args...)
+	if after[0].use() == before[0].use() {
+		words = append(lost(words, before[0].args), lost(before[0].args, words)...)
+	}
+	return notFound.MatchString(st.Error) || slices.ContainsFunc(words, func(w string) bool {
+		return w != before[0].program && mentions(st.Error, w)
+	})
+}
+
 // Ran reports whether a command line has the command that passed after a failure, or the same change of arguments.
 func Ran(line string, st memoir.Statement) bool {
 	wrong, came := change(st)

@@ -70,7 +70,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	o.Transcribed = c.String("agent") != ""
 	var mu sync.Mutex
 	o.Context = sync.OnceValue(func() (text string) {
-		if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {
+		if settings.Memories.Enabled && (c.String("agent") != "" && settings.Deliver.AtStart || o.Deliver) {
 			mu.Lock()
 			defer mu.Unlock()
 			found, _ := p.contextOf(c, &settings, hookInput{}, "plain") // an error means that nothing was told

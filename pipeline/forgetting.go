@@ -215,11 +215,8 @@ func (r *run) begin(ctx context.Context, what store.Forgetting, forgotten map[st
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	err := r.store.BeginForgetting(ctx, what)
-	if err == nil {
-		r.epoch++
-	}
-	return err
+	r.epoch++ // this begins it
+	return r.store.BeginForgetting(ctx, what)
 }
 
 // keepTombstones adds the forgotten sessions of the database to the file, after their copies were found.

@@ -183,19 +183,3 @@ func (s *Store) SessionText(ctx context.Context, seq int64) (*SessionText, error
 		return &found[0], err
 	}, "reading messages")
 }
-
-// SearchSize is how much is stored for searching.
-type SearchSize struct {
-	Sessions int   // without entries
-	Bytes    int64 // of texts, commands and results, as they are stored
-}
-
-// SearchSize reads all stored texts.
-func (s *Store) SearchSize(ctx context.Context) (size SearchSize, err error) {
-	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT (SELECT count(*) FROM searchable WHERE session_key NOT LIKE 'memoir:%'),
-			coalesce((SELECT sum(octet_length(text)) FROM message), 0)
-				+ coalesce((SELECT sum(octet_length(tools)) FROM searchable), 0)`, nil, &size.Sessions, &size.Bytes)
-	})
-	return size, s.explain(err, "measuring searchable texts")
-}

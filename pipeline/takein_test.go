@@ -146,7 +146,9 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 	run(t, only)
 	other := open(t, home)
 	must(t, errors.Join(pipeline.Turn(t.Context(), other, o, "codex:first"), other.Close()))
-	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, app, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
+	for _, start := range []string{"/srv/elsewhere", app} { // the first leaves what it does not read to the second
+		must(t, pipeline.CatchUp(t.Context(), o, time.Minute, start, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
+	}
 	if text := told(""); !strings.HasPrefix(text, "- “From now on never use npm.” [second ") || strings.Contains(text, "make check") {
 		t.Errorf("told: %q", text)
 	}

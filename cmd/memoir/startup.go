@@ -230,13 +230,18 @@ func (p *program) hear(c *cli.Context, dir string) error {
 	}
 	if err == nil {
 		defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting what one session leaves takes time
-		err = pipeline.CatchUp(c.Context, opts, hearWithin, dir, false, func(ctx context.Context) (*store.Store, error) {
+		ctx, cancel := context.WithTimeout(c.Context, 2*hearWithin) // a directory may be on a disk that does not answer
+		defer cancel()
+		open := func(ctx context.Context) (*store.Store, error) {
 			if st, err := p.openToInject(c); st == nil {
 				return nil, cmp.Or(err, context.DeadlineExceeded) // the next run creates, updates or restores it
 			} else if err := st.Close(); err != nil {
 				return nil, err
 			}
 			return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: hearWithin})
+		}
+		_, err = interruptibly(ctx, func() (none struct{}, err error) {
+			return none, pipeline.CatchUp(ctx, opts, hearWithin, dir, false, open)
 		})
 	}
 	return unlessLate(err)

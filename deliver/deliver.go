@@ -57,7 +57,7 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 	}
 	failed := extract.ReadFailed(line, output)
 	var all []Known
-	for _, signature := range memory.TextsOf(content, "signature") {
+	for _, signature := range memory.Signatures(content) {
 		if err == nil && failed.Printed(signature) {
 			var some []Known
 			some, err = r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
@@ -74,16 +74,15 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 			return "", nil
 		}
 	}
-	for _, k := range all {
-		if holds, fault := r.holding([]Known{k}); fault != nil || len(holds) > 0 {
-			text := failure(k)
-			if fault != nil || text == "" || !first(k) {
-				text = ""
-			}
-			return text, cmp.Or(err, fault)
-		}
+	all, fault := r.holding(all)
+	if err = cmp.Or(err, fault); len(all) == 0 {
+		return "", err
 	}
-	return "", err
+	text := failure(all[0])
+	if text == "" || !first(all[0]) {
+		return "", err
+	}
+	return text, err
 }
 
 // OnEdit says what earlier sessions decided, refuted or saw fail that names a file, the newest first, for which first

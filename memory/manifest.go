@@ -212,27 +212,16 @@ func StatementsWith(content []byte, text string) (out []memoir.Extraction, err e
 	return out, err
 }
 
-// TextsOf returns the texts of a member in StatementsFile, such as signature, each once. It decodes nothing else.
-func TextsOf(content []byte, member string) (out []string) {
-	known := map[string]bool{}
-	for begin := []byte(`"` + member + `":"`); ; {
-		_, rest, found := bytes.Cut(content, begin)
-		if !found {
-			return out
-		}
-		end := 0
-		for end < len(rest) && rest[end] != '"' {
-			if rest[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		content = rest[min(end, len(rest)):]
-		if text := string(rest[:min(end, len(rest))]); !known[text] {
-			known[text] = true
-			out = append(out, gjson.Parse(`"`+text+`"`).Str)
-		}
+// Signatures returns the signatures in StatementsFile, each once. It decodes nothing else.
+func Signatures(content []byte) (out []string) {
+	begin := []byte(`"signature":`)
+	for _, rest, found := bytes.Cut(content, begin); found; _, rest, found = bytes.Cut(rest, begin) {
+		text := ""
+		_ = json.NewDecoder(bytes.NewReader(rest)).Decode(&text) // "" of a file that was cut
+		out = append(out, text)
 	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // InStatements returns a text as StatementsFile has it in a string.

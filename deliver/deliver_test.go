@@ -75,6 +75,7 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 	gone := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
 	gone.Anchors = []memoir.Anchor{{Path: "Cargo.toml", Text: "core"}}
 	refuted, told := library, library
+	repair := failedThen("cargo test cache", noLibrary, "rm -r out")
 	refuted.Kind, refuted.Outcome = memoir.StatementRefuted, "2026-05-03"
 	told.Stands = "AGENTS.md"
 	long := failedThen("cargo test "+strings.Repeat("x", 900)+" --lib", noLibrary, "cargo test cache")
@@ -96,8 +97,9 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		"a line to be confirmed": {sessions{"codex:old": {library}}, "now", func(md string) string {
 			return "- " + library.Text + memoir.Unconfirmed + "\n"
 		}, ""},
-		"what one session repaired": {sessions{"codex:old": {failedThen("cargo test cache", "error: could not compile the queue", "rm -r target")}}, "now", nil, ""},
-		"a long command": {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
+		"what one session repaired":  {sessions{"codex:old": {repair}}, "now", nil, ""},
+		"what two sessions repaired": {sessions{"codex:old": {repair}, "codex:new": {repair}}, "now", nil, "then `rm -r out` passed."},
+		"a long command":             {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
 	} {
 		r := published(t, test.sessions, test.edit)
 		r.Session = test.by

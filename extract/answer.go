@@ -301,7 +301,7 @@ func fillCommand(st *memoir.Statement, line, before, behind string) {
 	}
 }
 
-var purposes = map[string]bool{forTest: true, forLint: true, forFormat: true, ForCheck: true, forBuild: true,
+var purposes = map[string]bool{forTest: true, forLint: true, forFormat: true, forCheck: true, forBuild: true,
 	forGenerate: true, forRelease: true, forSetup: true, forRun: true}
 
 // plainPath reports whether a path is below the session's root and has ordinary characters

@@ -48,7 +48,7 @@ func TestCommandLinesAreSplitIntoCommands(t *testing.T) {
 func TestPurposesAreToldByOneTable(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"go test ./...": forTest, "cargo clippy": forLint, "npm run typecheck": ForCheck, "make": forBuild, "make gen": forGenerate,
+		"go test ./...": forTest, "cargo clippy": forLint, "npm run typecheck": forCheck, "make": forBuild, "make gen": forGenerate,
 		"npx eslint .": forLint, "uv run pytest -q": forTest, "uv run app export": forRun, "mise run test:e2e": forTest, "./scripts/release.sh 1.2": forRelease,
 		"python -m unittest": forTest, "npm ci": forSetup, "npm publish": forRelease, "ls": "", "git status": "", "python -c 'print(1)'": "",
 		"go test --help": "", "cargo --version": "", "/usr/local/bin/thing": "", "pnpm add left": "",

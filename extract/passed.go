@@ -127,7 +127,7 @@ func (r *run) general(head string) bool {
 
 // Checks reports whether commands of a purpose check something: their failure is a result.
 func Checks(purpose string) bool {
-	return slices.Contains([]string{forTest, forLint, forFormat, ForCheck}, purpose)
+	return slices.Contains([]string{forTest, forLint, forFormat, forCheck}, purpose)
 }
 
 // repeatable returns the purpose and head of a command that passed and can be run again;

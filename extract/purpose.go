@@ -14,7 +14,7 @@ const (
 	forTest     = "test"
 	forLint     = "lint"
 	forFormat   = "format"
-	ForCheck    = "check"
+	forCheck    = "check"
 	forBuild    = "build"
 	forGenerate = "generate"
 	forRelease  = "release"
@@ -30,7 +30,7 @@ var purposeWords = byWord(map[string]string{
 	forLint: "lint eslint clippy ruff pylint flake8 rubocop shellcheck golangci-lint staticcheck " +
 		"hadolint yamllint stylelint oxlint ktlint actionlint pre-commit",
 	forFormat:   "fmt format gofmt goimports gofumpt prettier black rustfmt shfmt isort stylua",
-	ForCheck:    "check typecheck type-check vet verify validate tsc tsgo mypy pyright audit analyze",
+	forCheck:    "check typecheck type-check vet verify validate tsc tsgo mypy pyright audit analyze",
 	forBuild:    "build compile bundle assemble cmake ninja webpack rollup esbuild",
 	forGenerate: "generate codegen gen render protoc",
 	forRelease:  "release publish deploy goreleaser version bump",

@@ -12,8 +12,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Call is what agents write to a hook about a tool call, each with its own names for the same things. None of it is
-// stored or logged.
+// Call is what agents write to a hook about a tool call, each with its own names for the same things. Its input and
+// its result are neither stored nor logged.
 type Call struct {
 	AgentID    string          `json:"agent_id"` // of a sub-agent of Claude Code
 	Tool       string          `json:"tool_name"`
@@ -38,8 +38,8 @@ var PromptEvents = []string{"UserPromptSubmit", "BeforeAgent"}
 // Named reports whether a hook's input names a tool.
 func (c Call) Named() bool { return cmp.Or(c.Tool, c.ToolCamel) != "" }
 
-// Ended reports whether an event is of a tool call that has ended, and whether this call failed: it is marked as
-// failed, or has an exit status other than 0. Copilot names no event.
+// Ended reports whether an event is of a tool call that has ended, and whether it or its result says that the call
+// failed; Passed reads the exit status. Copilot names no event.
 func (c Call) Ended(event string) (ended, failed bool) {
 	failed = slices.Contains(failureEvents, event) || event == "" && len(c.Error) > 0 ||
 		gjson.GetBytes(c.Result, "resultType").Str == "failure"

@@ -121,12 +121,7 @@ func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
 	if err != nil {
 		return ask.Project{}, err
 	}
-	var found injection
-	if c.String("project") != "" {
-		found, err = p.projectWithTree(c, opts.Settings)
-	} else {
-		found, err = p.projectOfSession(c, &opts.Settings, opts.Home, "")
-	}
+	found, err := p.projectOfSession(c, &opts.Settings, opts.Home, "")
 	switch {
 	case err == nil && found.why != "":
 		err = memoir.Errorf(memoir.CodeConfig, "", "no memory here: %s", found.why)

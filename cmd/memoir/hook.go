@@ -291,12 +291,9 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 	if err = cmp.Or(err, errHome); err != nil || !settings.Memories.Enabled || !filepath.IsAbs(in.directory()) {
 		return "", err
 	}
-	var found injection
+	found, err := p.projectOfSession(c, &settings, home, in.directory())
 	if c.String("project") != "" {
-		found, err = p.projectWithTree(c, settings)
 		found.tree = p.identify(settings, in.directory()).top
-	} else {
-		found, err = p.projectOfSession(c, &settings, home, in.directory())
 	}
 	on := map[string]bool{"edit": settings.Deliver.OnEdit, "failure": settings.Deliver.AfterFailure,
 		"prompt": settings.Deliver.AtPrompt}

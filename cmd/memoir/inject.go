@@ -201,8 +201,6 @@ func (p *program) contextOf(c *cli.Context, settings *config.Settings, in hookIn
 	}
 	if c.Bool("user") {
 		found.project = memoir.UserProjectID
-	} else if c.String("project") != "" {
-		found, err = p.projectWithTree(c, *settings)
 	} else {
 		found, err = p.projectOfSession(c, settings, home, in.directory())
 	}
@@ -266,10 +264,13 @@ func (p *program) summaryOf(root memory.Root) (string, error) {
 	return p.redact(text), err
 }
 
-// projectOfSession returns the project of a session in dir. It applies the project's own settings.
+// projectOfSession returns the project of --project, else that of a session in dir, whose own settings it applies.
 func (p *program) projectOfSession(
 	c *cli.Context, settings *config.Settings, home, dir string,
 ) (found injection, err error) {
+	if c.String("project") != "" {
+		return p.projectWithTree(c, *settings)
+	}
 	here := place{}
 	if filepath.IsAbs(dir) {
 		here = p.identify(*settings, dir)

@@ -204,7 +204,7 @@ var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type"
 	`"required":["lines"],"additionalProperties":false}`)
 
 // Said returns what new sessions of a project are told of others that no consolidation has taken yet, except of those
-// with an id: lines, the latest first. A person's answers hold.
+// with an id: lines, the latest first. The later word wins, and a person's answers hold.
 func Said(ctx context.Context, st *store.Store, projectID, except string) (string, error) {
 	all, err1 := st.Said(ctx, projectID)
 	answered, err2 := st.Answered(ctx, projectID)
@@ -220,13 +220,13 @@ func Said(ctx context.Context, st *store.Store, projectID, except string) (strin
 		no[memoir.LineKey(n.Text)] = no[memoir.LineKey(n.Text)] || n.Action == memoir.EditRemoved
 	}
 	var text strings.Builder
-	for _, e := range all {
+	for _, e := range extract.Later(all) {
 		_, id := memoir.SplitKey(e.SessionKey)
 		if id == except && id != "" {
 			continue
 		}
 		for _, st := range e.Statements {
-			if key := memoir.LineKey(st.Text); !no[key] && !no[st.ID] {
+			if key := memoir.LineKey(st.Text); !no[key] && !no[st.ID] && st.Kind != memoir.StatementRefuted {
 				no[key] = true
 				fmt.Fprintf(&text, "- %s [%s %s]\n", oneLine(st.Text), id[:min(len(id), 8)], st.At)
 			}

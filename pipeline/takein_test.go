@@ -173,6 +173,32 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 	}
 }
 
+func TestOfWhatWasSaidTheLaterWordWins(t *testing.T) {
+	t.Parallel()
+	dir, home, app := t.TempDir(), t.TempDir(), t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(app, ".git", "objects"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(app, ".git", "refs"), 0o700))
+	writeIn(t, filepath.Join(app, ".git", "HEAD"), "ref: refs/heads/main\n")
+	o := options(home, dir)
+	o.Now = time.Time{}
+	for i, text := range []string{"Always run make check before a commit.", "From now on never use npm.", "From now on always use npm."} {
+		at := time.Now().UTC().Add(time.Duration(i-2) * time.Hour)
+		replaceIn(t, codexSession(t, dir, fmt.Sprint("session", i), app, "main", text), "2026-05-01T10:00", at.Format("2006-01-02T15:04"))
+		if i == 0 {
+			run(t, o)
+		}
+	}
+	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, app, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
+	st := open(t, home)
+	defer st.Close()
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	text, err := pipeline.Said(t.Context(), st, projects[0].ID, "")
+	if err != nil || !strings.Contains(text, "always use npm") || strings.Contains(text, "never use npm") {
+		t.Errorf("told: %q, %v", text, err)
+	}
+}
+
 func TestSecretsOfCommandsAndResultsAreNotStored(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()

@@ -229,7 +229,7 @@ func (p *program) hear(c *cli.Context, dir string) error {
 		dir, err = os.Getwd()
 	}
 	if err == nil {
-		defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting what one session leaves takes time
+		defer debug.SetGCPercent(debug.SetGCPercent(400))           // collecting what one session leaves takes time
 		ctx, cancel := context.WithTimeout(c.Context, 2*hearWithin) // a directory may be on a disk that does not answer
 		defer cancel()
 		open := func(ctx context.Context) (*store.Store, error) {

@@ -337,8 +337,14 @@ func statements(list []paragraph, limit int) string {
 var endOfBody = []string{"test", "tests", "testing", "tested", "verification", "validation", "checklist",
 	"changes required"}
 
+// reference matches a line that only names an issue or an address, such as "Addresses discussion #7".
+var reference = lazyregexp.New(`^(?:\w+:? ){1,2}(?:#\d+|https?://\S+)$`)
+
 // trailer reports whether a line is a trailer, a reference or a note on who wrote it.
 func trailer(line string) bool {
+	if reference.MatchString(line) {
+		return true
+	}
 	name, _, ok := strings.Cut(line, ": ")
 	if ok && strings.Contains(name, "-") && !strings.ContainsAny(name, " `(") && name[0] >= 'A' && name[0] <= 'Z' {
 		return true

@@ -144,6 +144,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"an amended commit":              {memoir.StatementOutcome, []string{commit("fix: retyr"), "$ git commit --amend -m 'fix: retry'"}, "commit: \"fix: retry\""},
 		"a message from a here-document": {memoir.StatementOutcome, []string{"$ git commit -F - <<'EOF'\nfix: retry\n\nThe upstream resets idle connections.\nEOF"}, "— The upstream resets idle connections"},
 		"a pull request with its number": {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body '## Summary\n- retry what the upstream reset\n## Test plan\n- ran the tests of it'", "=> https://example.test/a/b/pull/12"}, "pull request #12: \"Retry\" — retry what the upstream reset"},
+		"a reference is no description":  {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body 'Addresses discussion #7\n\n- retry what the upstream reset'", "=> https://example.test/a/b/pull/12"}, "pull request #12: \"Retry\" — retry what the upstream reset"},
 		"a pull request that was closed": {memoir.StatementOutcome, []string{"$ gh pr create --title Retry --body 'retry what was reset'", "=> https://example.test/a/b/pull/12", "$ gh pr close 12"}, ""},
 		// passed
 		"a test that passed":                 {memoir.StatementCommand, []string{"$ go test ./...", "=> ok"}, "test: `go test ./...`"},

@@ -250,6 +250,7 @@ func (n News) Text(now time.Time) string {
 	return text
 }
 
+// withExtraction is a statement with the session that taught it.
 type withExtraction struct {
 	statement memoir.Statement
 	session   memoir.Extraction

@@ -53,7 +53,8 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 		must(t, os.WriteFile(filepath.Join(root.Link(), "MEMORY.md"), []byte(change(md)), 0o600))
 	}
 	return deliver.Reader{Root: root, Top: t.TempDir(), Session: "now",
-		Removed: func() ([]string, error) { return nil, nil }}
+		Removed:  func() ([]string, error) { return nil, nil },
+		Accepted: func() (map[string]int64, error) { return nil, nil }}
 }
 
 func must(t *testing.T, err error) {

@@ -95,7 +95,8 @@ func sources() []string {
 		names = append(names, string(agent.Source))
 	}
 	slices.Sort(names)
-	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry))
+	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry), string(memoir.SourceTeam),
+		string(memoir.SourceMachine))
 }
 
 func markCommand(p *program, name, usage string, disabled bool) *cli.Command {

@@ -253,7 +253,7 @@ func trustCommand(p *program) *cli.Command {
 				return p.listTrusted(c, home)
 			}
 			if dir == "" {
-				here, err := p.placeHere(c)
+				here, err := p.placeAt(c, "")
 				if err != nil {
 					return err
 				}

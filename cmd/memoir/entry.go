@@ -300,7 +300,7 @@ func historyCommand(p *program) *cli.Command {
 func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
 	home, id, err := p.projectID(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") { // no entry yet
-		if here, unknown := p.placeHere(c); unknown == nil && here.status.OK() {
+		if here, unknown := p.placeAt(c, ""); unknown == nil && here.status.OK() {
 			id, err = here.project.ID, nil
 		}
 	}

@@ -210,8 +210,9 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 			return fmt.Sprintf("%s: %s; memory is not updated", j.Key, oneLine(p.redact(j.Error)))
 		}
 	}
-	news, _ := operation.ReadNews(c.Context, st, p.access(c).Home, projectID)
-	return news.Text(time.Now())
+	home := p.access(c).Home
+	news, _ := operation.ReadNews(c.Context, st, home, projectID)
+	return strings.Trim(news.Text(time.Now())+"; "+oneLine(operation.FailsLong(home, time.Now())), "; ")
 }
 
 // sameStart is the time within which two hooks of one start run.

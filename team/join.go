@@ -38,7 +38,7 @@ func Join(ctx context.Context, home string, h Hub, code, machine string) error {
 	case err != nil:
 		return err
 	case joined && (was.Organisation != j.Organisation || was.Member != j.Member):
-		return errors.Join(memoir.Errorf(memoir.CodeUsage, leave, "the code is for %s of %s, not for %s of %s",
+		return errors.Join(memoir.Errorf(memoir.CodeUsage, leave, "the code is of %s of %s, not of %s of %s",
 			j.Member, j.Organisation, was.Member, was.Organisation), c.revoke(ctx, j.Machine))
 	case !joined:
 		was.Epoch = j.Epoch // else the next push compares it

@@ -1,0 +1,223 @@
+// Package wire is what a machine and a hub send each other: JSON bodies over HTTP, with the rules that both check. It
+// knows neither a database nor the network. docs/teams.md describes the protocol for people; hub/openapi.json is its
+// schema.
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memoir"
+)
+
+// Version is the version of the protocol that this program speaks, sent as the header VersionHeader. A hub serves
+// clients of one version older and newer. Fields are only added; kinds and fields that a reader does not know are kept.
+const (
+	Version       = 1
+	VersionHeader = "Memoir-Protocol"
+)
+
+// Bounds of one push. A body may be smaller; a larger one is refused as a whole.
+const (
+	MaxItems      = 500     // statements and tombstones
+	MaxBytes      = 4 << 20 // of the body
+	MaxStatement  = 64 << 10
+	MaxProject    = 500 // bytes of a project's key
+	MaxPage       = 1000
+	MaxMemberName = 40
+)
+
+// Role is what a member may do in a project: a reader pulls, a writer also pushes and withdraws its own, an admin also
+// grants and erases.
+type Role string
+
+// The roles, each with the rights of those before it.
+const (
+	Reader Role = "reader"
+	Writer Role = "writer"
+	Admin  Role = "admin"
+)
+
+// May reports whether a role has the rights of another.
+func (r Role) May(needed Role) bool {
+	roles := []Role{Reader, Writer, Admin}
+	return slices.Contains(roles, r) && slices.Index(roles, r) >= slices.Index(roles, needed)
+}
+
+// A Statement is what leaves a machine of a memoir.Statement. Hash is Of(Session, Own, Day, Body); the hub computes it
+// again. No field names a directory, a title or a branch.
+type Statement struct {
+	Hash    string          `json:"hash"`
+	Session string          `json:"session"`       // SessionHash
+	Own     bool            `json:"own,omitempty"` // for the member's own machines only
+	Day     string          `json:"day"`           // of the session's end, UTC: 2006-01-02
+	Body    json.RawMessage `json:"body"`          // a memoir.Statement without id, quote and items; unknown fields stay
+}
+
+// Of returns the hash of a statement: 64 hexadecimal digits. A statement is stored once for each member and hash.
+func Of(session string, own bool, day string, body []byte) string {
+	if own {
+		session += " own"
+	}
+	sum := sha256.Sum256([]byte("statement 1\n" + session + "\n" + day + "\n" + string(body)))
+	return hex.EncodeToString(sum[:])
+}
+
+// SessionHash returns what stands for a session: the same on every machine that has its transcript. What only memoir
+// has is numbered or named on each machine, so machine is part of it.
+func SessionHash(key, machine string) string {
+	if !memoir.IsKept(key) {
+		machine = ""
+	}
+	sum := sha256.Sum256([]byte("session 1\n" + machine + "\n" + key))
+	return hex.EncodeToString(sum[:12])
+}
+
+// Push is the body of POST /v1/push. It is carried out whole or not at all. What is known already changes nothing, and
+// a hash with a tombstone of this member does not come back.
+type Push struct {
+	Project    string      `json:"project"` // key; see Pull
+	Statements []Statement `json:"statements,omitempty"`
+	Tombstones []string    `json:"tombstones,omitempty"` // hashes of the member's statements; they need not be known
+}
+
+// Pushed is the answer to a Push.
+type Pushed struct {
+	Epoch string `json:"epoch"`
+	New   int    `json:"new"` // statements and tombstones that were not known
+}
+
+// Pull is the query of GET /v1/pull?project=KEY&after=CURSOR&limit=N. A project's key is its canonical remote, or the
+// name that people gave it with --as. An empty cursor begins at the start.
+type Pull struct {
+	Project string
+	After   Cursor
+	Limit   int // 1 to MaxPage
+}
+
+// Cursor is a place in a project's changes: "EPOCH.SEQ", opaque to a client. A hub whose database was restored has a
+// new epoch: it then answers from the start, and Page.Epoch tells the client to send again what it has.
+type Cursor string
+
+// Page is the answer to a Pull: changes in the order in which they were committed.
+type Page struct {
+	Epoch  string   `json:"epoch"`
+	Items  []Change `json:"items"`
+	Cursor Cursor   `json:"cursor"`
+	More   bool     `json:"more"`
+}
+
+// Change is a statement that was pushed, or one that was withdrawn. Then Gone is set and only Member and Hash with it.
+type Change struct {
+	Member string `json:"member"` // its name
+	Gone   bool   `json:"gone,omitempty"`
+	Statement
+}
+
+// Join is the body of POST /v1/join: a one-time code for a token of this machine.
+type Join struct {
+	Code    string `json:"code"`
+	Machine string `json:"machine"` // a name for people, as in the list of machines
+}
+
+// Joined is the answer to a Join, and to POST /v1/rotate, which replaces the token that it is called with.
+type Joined struct {
+	Token        string    `json:"token"`
+	Expires      time.Time `json:"expires"`
+	Organisation string    `json:"organisation"`
+	Member       string    `json:"member"`
+	Machine      string    `json:"machine"` // its id
+	Epoch        string    `json:"epoch"`
+}
+
+// Me is the answer to GET /v1/me: whose token it is, its machines, and the projects that the member may read.
+type Me struct {
+	Organisation string          `json:"organisation"`
+	Member       string          `json:"member"`
+	Machine      string          `json:"machine"`
+	Expires      time.Time       `json:"expires"`
+	Epoch        string          `json:"epoch"`
+	Projects     map[string]Role `json:"projects"`
+	Machines     []Machine       `json:"machines"`
+}
+
+// Machine is a machine of a member. DELETE /v1/machines/ID revokes its token.
+type Machine struct {
+	ID   string    `json:"id"`
+	Name string    `json:"name"`
+	Seen time.Time `json:"seen"`
+}
+
+// Problem is the body of every answer that is not 2xx, after RFC 9457. Code is for programs: usage, unauthorised,
+// revoked, forbidden, not_found, too_large, secret, version, unavailable.
+type Problem struct {
+	Title string `json:"title"`
+	Code  string `json:"code"`
+	Hint  string `json:"hint,omitempty"`
+	Rule  string `json:"rule,omitempty"` // of a secret
+	Hash  string `json:"hash,omitempty"` // of the statement that is refused
+}
+
+// The codes of a Problem.
+const (
+	CodeUsage        = "usage"
+	CodeUnauthorised = "unauthorised"
+	CodeRevoked      = "revoked"
+	CodeForbidden    = "forbidden"
+	CodeNotFound     = "not_found"
+	CodeTooLarge     = "too_large"
+	CodeSecret       = "secret"
+	CodeVersion      = "version"
+	CodeUnavailable  = "unavailable"
+)
+
+// Check returns an error of code memoir.CodeUsage if a push breaks a rule.
+func (p Push) Check() error {
+	bad := func(format string, args ...any) error { return memoir.Errorf(memoir.CodeUsage, "", format, args...) }
+	if err := CheckProject(p.Project); err != nil {
+		return err
+	}
+	if n := len(p.Statements) + len(p.Tombstones); n == 0 || n > MaxItems {
+		return bad("a push has %d items, not 1 to %d", n, MaxItems)
+	}
+	for _, s := range p.Statements {
+		if len(s.Body) > MaxStatement {
+			return bad("a statement has %d bytes, more than %d", len(s.Body), MaxStatement)
+		}
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(s.Body, &fields) != nil || len(fields) == 0 || !utf8.Valid(s.Body) {
+			return bad("a statement's body is no JSON object")
+		}
+		if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !isHex(s.Session, 24) {
+			return bad("a statement has no day or session")
+		}
+		if s.Hash != Of(s.Session, s.Own, s.Day, s.Body) {
+			return bad("a statement's hash is not that of its content")
+		}
+	}
+	for _, hash := range p.Tombstones {
+		if !isHex(hash, 64) {
+			return bad("a tombstone is no hash")
+		}
+	}
+	return nil
+}
+
+// CheckProject returns an error of code memoir.CodeUsage if key can't be a project's: printable, without spaces at its
+// ends, at most MaxProject bytes.
+func CheckProject(key string) error {
+	if key == "" || len(key) > MaxProject || strings.TrimSpace(key) != key || !utf8.ValidString(key) ||
+		strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return memoir.Errorf(memoir.CodeUsage, "", "%q is no project's key", memoir.Cut(key, 60))
+	}
+	return nil
+}
+
+func isHex(text string, digits int) bool {
+	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
+}

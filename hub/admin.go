@@ -283,6 +283,14 @@ func (a Admin) Alias(ctx context.Context, of, key string) error {
 	})
 }
 
+// NewEpoch starts an epoch for what no fingerprint shows: files of the database that were copied back.
+func (h *Hub) NewEpoch(ctx context.Context) error {
+	_, err := h.pool.Exec(ctx, newEpoch)
+	return asError(err)
+}
+
+const newEpoch = `UPDATE memoir.hub SET epoch = replace(gen_random_uuid()::text, '-', '')`
+
 // merge makes one project an alias of another.
 func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 	b := &pgx.Batch{}

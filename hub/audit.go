@@ -25,7 +25,7 @@ func refuse(status int, code, title, hint string) *refusal {
 
 // audit records a refusal in a transaction of its own: the refused one has changed nothing.
 func (h *Hub) audit(ctx context.Context, token, address, action string, r *refusal) error {
-	c, _ := h.asMember(ctx, token, nil) // whoever it is
+	c, _ := h.asMember(ctx, token, false, nil) // whoever it is
 	if !c.live && !h.guests.take() {
 		return nil // the log has it
 	}

@@ -36,7 +36,6 @@ func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
 	out := wire.Joined{Token: newSecret()}
 	joined := false
 	b := &pgx.Batch{}
-	queueEpoch(b)
 	b.Queue(`SELECT set_config('memoir.code', $1, true)`, hex.EncodeToString(code))
 	b.Queue(`SELECT set_config('memoir.organisation', organisation::text, true),
 			set_config('memoir.member', member::text, true)
@@ -59,7 +58,7 @@ func queueJoined(b *pgx.Batch, out *wire.Joined, action string, joined *bool) {
 	hash := hashOf(out.Token)
 	b.Queue(callers+`INSERT INTO memoir.audit (organisation, member, machine, action)
 		SELECT organisation, member, machine, $2 FROM caller`, hash, action)
-	b.Queue(callers+`SELECT o.name, m.name, t.id::text, t.expires, (SELECT epoch FROM memoir.hub)
+	b.Queue(callers+`SELECT o.name, m.name, t.id::text, t.expires, memoir.current_epoch()
 		FROM caller c JOIN memoir.token t ON t.id = c.machine JOIN memoir.organisation o ON o.id = c.organisation
 		JOIN memoir.member m ON m.organisation = c.organisation AND m.id = c.member`, hash).
 		Query(func(rows pgx.Rows) error {
@@ -77,7 +76,7 @@ func queueJoined(b *pgx.Batch, out *wire.Joined, action string, joined *bool) {
 func (h *Hub) rotate(ctx context.Context, token string) (wire.Joined, error) {
 	out := wire.Joined{Token: newSecret()}
 	rotated := false
-	_, err := h.asMember(ctx, token, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now()`, hash, hashOf(out.Token), tokenLife)
 		queueJoined(b, &out, "rotate", &rotated)
@@ -91,7 +90,7 @@ func (h *Hub) rotate(ctx context.Context, token string) (wire.Joined, error) {
 // me answers whose token it is.
 func (h *Hub) me(ctx context.Context, token string) (wire.Me, error) {
 	me := wire.Me{Projects: map[string]wire.Role{}, Machines: []wire.Machine{}}
-	c, err := h.asMember(ctx, token, func(b *pgx.Batch, hash []byte) {
+	c, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`SELECT o.name, m.name FROM caller c JOIN memoir.organisation o ON o.id = c.organisation
 			JOIN memoir.member m ON m.organisation = c.organisation AND m.id = c.member`, hash).
 			Query(func(rows pgx.Rows) error {
@@ -127,7 +126,7 @@ func (h *Hub) me(ctx context.Context, token string) (wire.Me, error) {
 // revoke ends the token of one of the caller's machines.
 func (h *Hub) revoke(ctx context.Context, token, machine string) error {
 	id, _ := strconv.ParseInt(machine, 10, 64) // 0 is nobody's
-	_, err := h.asMember(ctx, token, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c
 				WHERE t.id = $2 AND t.organisation = c.organisation AND t.member = c.member AND t.revoked IS NULL
 				RETURNING t.id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -13,50 +14,61 @@ import (
 	"memoir/team/wire"
 )
 
-// pulled is the SQL of a pull: a row for each change, at least one if the member may read the project. The project's
-// number is of the same snapshot as the changes, so a page that is not full ends there, and what is somebody's own is
-// not passed over again. A project that nobody has pushed to yet is empty, for who may read every project.
-const pulled = callers + `, target AS (
-		SELECT c.organisation, c.member, p.id AS project, coalesce(p.seq, 0) AS last,
-			CASE WHEN $3 = (SELECT epoch FROM memoir.hub) THEN $4::bigint ELSE 0 END AS after
-		FROM caller c
-		LEFT JOIN memoir.project k ON k.organisation = c.organisation AND k.key = $2
-		LEFT JOIN memoir.project p ON p.organisation = c.organisation AND p.id = coalesce(k.alias_of, k.id)
-		WHERE EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
-			AND (a.project IS NULL OR a.project = p.id))
-	)
-	SELECT t.last, i.seq, m.name, i.gone, i.hash, i.session, i.own, i.day, i.body
-	FROM target t
+// changes is the SQL of a page after the change $3: a row for each, at least one. The newest change is of the same
+// snapshot, so a page that is not full ends there, and what is somebody's own is not passed over again.
+const changes = `
+	SELECT t.newest, i.seq, m.name, i.gone, i.hash, i.session, i.own, i.day, i.body
+	FROM memoir.reach($1, $2, 'reader') t
 	LEFT JOIN LATERAL (
 		(SELECT s.seq, s.member, false AS gone, s.hash, s.session, s.own, s.day, s.body::text
 			FROM memoir.statement s
-			WHERE s.organisation = t.organisation AND s.project = t.project AND s.seq > t.after
+			WHERE s.organisation = t.organisation AND s.project = t.project AND s.seq > $3
 				AND (NOT s.own OR s.member = t.member)
-			ORDER BY s.seq LIMIT $5)
+			ORDER BY s.seq LIMIT $4)
 		UNION ALL
 		(SELECT g.seq, g.member, true, g.hash, NULL, NULL, NULL, NULL
 			FROM memoir.tombstone g
-			WHERE g.organisation = t.organisation AND g.project = t.project AND g.seq > t.after
-			ORDER BY g.seq LIMIT $5)
-		ORDER BY seq LIMIT $5
+			WHERE g.organisation = t.organisation AND g.project = t.project AND g.seq > $3
+			ORDER BY g.seq LIMIT $4)
+		ORDER BY seq LIMIT $4
 	) i ON true
 	LEFT JOIN memoir.member m ON m.organisation = t.organisation AND m.id = i.member
 	ORDER BY i.seq`
 
-// pull answers with a page of changes. It has at most p.Limit changes, and about wire.MaxBytes.
+// pull answers with a page of changes. It has at most p.Limit changes, and about wire.MaxBytes. Most pulls find nothing
+// new, and end with a query that is planned fast.
 func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, error) {
 	epoch, seq, err := parseCursor(p.After)
 	if err != nil {
 		return wire.Page{}, err
 	}
 	page := wire.Page{Items: []wire.Change{}}
-	var last int64
-	c, err := h.asMember(ctx, token, func(b *pgx.Batch, hash []byte) {
-		b.Queue(pulled, hash, p.Project, epoch, seq, p.Limit+1).Query(func(rows pgx.Rows) (err error) {
-			page.Items, last, page.More, err = readChanges(rows, p.Limit)
+	allowed, last := false, int64(0)
+	c, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+		b.Queue(`SELECT newest FROM memoir.reach($1, $2, 'reader')`, hash, p.Project).Query(func(rows pgx.Rows) error {
+			done, err := pgx.ForEachRow(rows, []any{&last}, func() error { return nil })
+			allowed = done.RowsAffected() > 0
 			return err
 		})
 	})
+	if c.epoch != epoch {
+		seq = 0
+	}
+	if err == nil && !allowed {
+		err = refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
+	}
+	if err == nil && last > seq {
+		began := c.epoch
+		c, err = h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+			b.Queue(changes, hash, p.Project, seq, p.Limit+1).Query(func(rows pgx.Rows) (err error) {
+				page.Items, last, page.More, err = readChanges(rows, p.Limit)
+				return err
+			})
+		})
+		if err == nil && c.epoch != began {
+			err = errors.New("a new epoch began during a pull")
+		}
+	}
 	page.Epoch, page.Cursor = c.epoch, wire.Cursor(c.epoch+"."+strconv.FormatInt(last, 10))
 	return page, err
 }
@@ -64,7 +76,7 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 // readChanges returns the changes of a page, the number of the last one, and whether there are more.
 func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, more bool, err error) {
 	items = []wire.Change{}
-	allowed, size, newest := false, 0, int64(0)
+	size, newest := 0, int64(0)
 	for rows.Next() && !more {
 		var seq *int64
 		var member, session, body *string
@@ -74,7 +86,6 @@ func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, mor
 		if err := rows.Scan(&newest, &seq, &member, &gone, &hash, &session, &own, &day, &body); err != nil {
 			return nil, 0, false, err
 		}
-		allowed = true
 		if seq == nil {
 			break
 		}
@@ -91,9 +102,6 @@ func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, mor
 		items, last = append(items, change), *seq
 	}
 	rows.Close()
-	if rows.Err() == nil && !allowed {
-		return nil, 0, false, refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
-	}
 	if !more {
 		last = newest
 	}

@@ -16,14 +16,6 @@ import (
 // askOperator is the hint for who lacks a role.
 const askOperator = "ask an operator of the hub for access"
 
-// writable is callers, and the project $2 if the caller may push there.
-const writable = callers + `, target AS (
-		SELECT c.organisation, c.member, coalesce(k.alias_of, k.id) AS project
-		FROM caller c JOIN memoir.project k ON k.organisation = c.organisation AND k.key = $2
-		WHERE EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
-			AND (a.project IS NULL OR a.project = coalesce(k.alias_of, k.id)) AND a.role >= 'writer')
-	)`
-
 // push stores a push that wire.Push.Check has accepted, in one transaction. The lock of the token makes revoking wait
 // for it, the lock of the project makes changes commit in the order of their numbers. A repeated push takes numbers and
 // leaves them unused.
@@ -33,15 +25,14 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		pushed.New += int(done.RowsAffected())
 		return nil
 	}
-	c, err := h.asMember(ctx, token, func(b *pgx.Batch, hash []byte) {
-		b.Queue(callers+`SELECT FROM memoir.token WHERE id = (SELECT machine FROM caller) FOR SHARE`, hash)
+	c, err := h.asMember(ctx, token, true, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`INSERT INTO memoir.project (organisation, key)
 			SELECT c.organisation, $2 FROM caller c
 			WHERE NOT EXISTS (SELECT FROM memoir.project p WHERE p.organisation = c.organisation AND p.key = $2)
 				AND EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
 					AND a.project IS NULL AND a.role >= 'writer')
 			ON CONFLICT DO NOTHING`, hash, p.Project)
-		b.Queue(writable+`UPDATE memoir.project p SET seq = p.seq + $3 FROM target t
+		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, 'writer') t
 			WHERE p.id = t.project AND p.organisation = t.organisation`, hash, p.Project, len(p.Statements)+len(p.Tombstones)).
 			Exec(func(done pgconn.CommandTag) error {
 				if done.RowsAffected() == 0 {
@@ -62,11 +53,11 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 
 // queueTombstones numbers the tombstones before the statements, and deletes what they withdraw.
 func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
-	b.Queue(writable+`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), p.seq - $4 + i.n
-		FROM target t JOIN memoir.project p ON p.id = t.project, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
+	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
+		FROM memoir.reach($1, $2, 'writer') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
 		ON CONFLICT DO NOTHING`, hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
-	b.Queue(writable+`DELETE FROM memoir.statement s USING target t, unnest($3::text[]) AS i(hash)
+	b.Queue(`DELETE FROM memoir.statement s USING memoir.reach($1, $2, 'writer') t, unnest($3::text[]) AS i(hash)
 		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
 			AND s.hash = decode(i.hash, 'hex')`, hash, p.Project, p.Tombstones)
 }
@@ -78,10 +69,10 @@ func queueStatements(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.C
 	for i, s := range p.Statements {
 		hashes[i], sessions[i], own[i], days[i], bodies[i] = s.Hash, s.Session, s.Own, s.Day, string(s.Body)
 	}
-	b.Queue(writable+`INSERT INTO memoir.statement (organisation, project, member, hash, seq, session, own, day, body)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), p.seq - $8 + i.n,
+	b.Queue(`INSERT INTO memoir.statement (organisation, project, member, hash, seq, session, own, day, body)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $8 + i.n,
 			i.session, i.own, i.day, i.body::json
-		FROM target t JOIN memoir.project p ON p.id = t.project,
+		FROM memoir.reach($1, $2, 'writer') t,
 			unnest($3::text[], $4::text[], $5::boolean[], $6::date[], $7::text[]) WITH ORDINALITY
 				AS i(hash, session, own, day, body, n)
 		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project

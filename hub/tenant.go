@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"time"
 
@@ -30,28 +29,26 @@ func hashOf(secret string) []byte {
 // single sync, which makes them one transaction. It needs neither prepared statements nor state of a session, so it
 // works behind PgBouncer. Each query also joins callers by itself ($1 is the hash of the token), so that neither wall
 // leans on the other. An unknown, revoked or expired token is a refusal, and then the queries found nothing.
-func (h *Hub) asMember(ctx context.Context, token string, queue func(b *pgx.Batch, hash []byte)) (caller, error) {
+//
+// With hold, revoking the token waits for the transaction.
+func (h *Hub) asMember(
+	ctx context.Context, token string, hold bool, queue func(b *pgx.Batch, hash []byte),
+) (caller, error) {
 	hash := hashOf(token)
 	b := &pgx.Batch{}
-	queueEpoch(b)
-	b.Queue(`SELECT set_config('memoir.token', $1, true)`, hex.EncodeToString(hash))
 	var c caller
 	known := false
-	b.Queue(`SELECT t.organisation, t.member, t.id, t.expires, t.live, t.revoked IS NOT NULL,
-			t.seen < now() - interval '10 minutes', (SELECT epoch FROM memoir.hub),
-			CASE WHEN t.live THEN set_config('memoir.organisation', t.organisation::text, true) END,
-			CASE WHEN t.live THEN set_config('memoir.member', t.member::text, true) END
-		FROM (SELECT *, revoked IS NULL AND expires > now() AS live FROM memoir.token WHERE hash = $1) t`, hash).
-		Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				known = true
-				if err := rows.Scan(&c.organisation, &c.member, &c.machine, &c.expires, &c.live, &c.revoked, &c.forgotten,
-					&c.epoch, nil, nil); err != nil {
-					return err
-				}
+	b.Queue(`SELECT organisation, member, machine, expires, live, revoked, forgotten, epoch FROM memoir.enter($1, $2)`,
+		hash, hold).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			known = true
+			if err := rows.Scan(&c.organisation, &c.member, &c.machine, &c.expires, &c.live, &c.revoked, &c.forgotten,
+				&c.epoch); err != nil {
+				return err
 			}
-			return rows.Err()
-		})
+		}
+		return rows.Err()
+	})
 	if queue != nil {
 		queue(b, hash)
 	}

@@ -123,21 +123,66 @@ CREATE TABLE memoir.hub (
 );
 
 -- The cluster, its timeline (a restored or promoted one has another), and the ids of what a restored dump creates anew.
-CREATE FUNCTION memoir.fingerprint() RETURNS text STABLE LANGUAGE sql AS $$
-	SELECT concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
-		left(pg_walfile_name(pg_current_wal_lsn()), 8),
-		(SELECT oid FROM pg_database WHERE datname = current_database()), 'memoir.statement'::regclass::oid)
-$$;
+-- PL/pgSQL here and below, since it keeps plans: a pull spends most of its time on planning.
+CREATE FUNCTION memoir.fingerprint() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN concat_ws('.', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8),
+		(SELECT oid FROM pg_database WHERE datname = current_database()), 'memoir.statement'::regclass::oid);
+END $$;
 INSERT INTO memoir.hub (epoch, fingerprint) VALUES (replace(gen_random_uuid()::text, '-', ''), memoir.fingerprint());
 
--- The walls. The owner of the tables is not bound by them: it migrates and administers.
+-- The epoch of this database; a new one if it was restored, copied or promoted since. It is read in each transaction
+-- whose answer has it. Cursors of the old epoch then count for nothing, and machines send again what they have.
+CREATE FUNCTION memoir.current_epoch() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	here text := memoir.fingerprint();
+	now  memoir.hub;
+BEGIN
+	SELECT * INTO now FROM memoir.hub;
+	IF now.fingerprint <> here THEN
+		UPDATE memoir.hub SET epoch = replace(gen_random_uuid()::text, '-', ''), fingerprint = here WHERE fingerprint <> here;
+		SELECT * INTO now FROM memoir.hub;
+	END IF;
+	RETURN now.epoch;
+END $$;
 
--- Whether the member of this transaction has a role, or one above it, in a project.
-CREATE FUNCTION memoir.may(needed memoir.role, of bigint) RETURNS boolean STABLE LANGUAGE sql AS $$
-	SELECT EXISTS (SELECT FROM memoir.access a
-		WHERE a.organisation = memoir.current_organisation() AND a.member = memoir.current_member()
-			AND (a.project IS NULL OR a.project = of) AND a.role >= needed)
-$$;
+-- The begin of a transaction of a member: it sets whose it is if the token (its hash) is valid. With hold, revoking the
+-- token waits for the transaction.
+CREATE FUNCTION memoir.enter(token bytea, hold boolean) RETURNS TABLE (organisation bigint, member bigint, machine bigint,
+	expires timestamptz, live boolean, revoked boolean, forgotten boolean, epoch text) ROWS 1 LANGUAGE plpgsql AS $$
+DECLARE
+	found memoir.token;
+BEGIN
+	PERFORM set_config('memoir.token', encode(token, 'hex'), true);
+	IF hold THEN
+		PERFORM FROM memoir.token t WHERE t.hash = token FOR SHARE;
+	END IF;
+	SELECT * INTO found FROM memoir.token t WHERE t.hash = token;
+	live := found.revoked IS NULL AND found.expires > now();
+	IF live THEN
+		PERFORM set_config('memoir.organisation', found.organisation::text, true),
+			set_config('memoir.member', found.member::text, true);
+	END IF;
+	RETURN QUERY SELECT found.organisation, found.member, found.id, found.expires, live, found.revoked IS NOT NULL,
+		found.seen < now() - interval '10 minutes', memoir.current_epoch() WHERE found.id IS NOT NULL;
+END $$;
+
+-- The predicates of a member's queries: where a token (its hash) may act on a project with a role. A project that nobody
+-- has pushed to yet is NULL, for who has the role in every project. It is STABLE, so newest, the number of the last
+-- change, is of the snapshot of the query around it.
+CREATE FUNCTION memoir.reach(token bytea, key text, needed memoir.role)
+RETURNS TABLE (organisation bigint, member bigint, project bigint, newest bigint) STABLE ROWS 1 LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY SELECT c.organisation, c.member, p.id, coalesce(p.seq, 0)
+	FROM memoir.token c
+	LEFT JOIN memoir.project k ON k.organisation = c.organisation AND k.key = reach.key
+	LEFT JOIN memoir.project p ON p.organisation = c.organisation AND p.id = coalesce(k.alias_of, k.id)
+	WHERE c.hash = token AND c.revoked IS NULL AND c.expires > now()
+		AND EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
+			AND (a.project IS NULL OR a.project = p.id) AND a.role >= needed);
+END $$;
+
+-- The walls. The owner of the tables is not bound by them: it migrates and administers.
 
 ALTER TABLE memoir.migration ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoir.organisation ENABLE ROW LEVEL SECURITY;
@@ -168,24 +213,32 @@ CREATE POLICY mine ON memoir.token FOR ALL
 		OR organisation = memoir.current_organisation() AND member = memoir.current_member())
 	WITH CHECK (organisation = memoir.current_organisation() AND member = memoir.current_member());
 
+-- Below, memoir.access has the rows of this member only, by its policy. A row without a project is for every project.
 CREATE POLICY read ON memoir.project FOR SELECT USING (organisation = memoir.current_organisation()
-	AND memoir.may('reader', coalesce(alias_of, id)));
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL)
+		OR coalesce(alias_of, id) IN (SELECT project FROM memoir.access)));
 CREATE POLICY first ON memoir.project FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
-	AND alias_of IS NULL AND memoir.may('writer', NULL));
+	AND alias_of IS NULL AND EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer'));
 CREATE POLICY push ON memoir.project FOR UPDATE USING (organisation = memoir.current_organisation()
-	AND memoir.may('writer', id));
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR id IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
 
 CREATE POLICY read ON memoir.statement FOR SELECT USING (organisation = memoir.current_organisation()
-	AND (NOT own OR member = memoir.current_member()) AND memoir.may('reader', project));
+	AND (NOT own OR member = memoir.current_member())
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL) OR project IN (SELECT project FROM memoir.access)));
 CREATE POLICY push ON memoir.statement FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
-	AND member = memoir.current_member() AND memoir.may('writer', project));
+	AND member = memoir.current_member()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR project IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
 CREATE POLICY withdraw ON memoir.statement FOR DELETE USING (organisation = memoir.current_organisation()
-	AND member = memoir.current_member() AND memoir.may('writer', project));
+	AND member = memoir.current_member());
 
-CREATE POLICY read ON memoir.tombstone FOR SELECT
-	USING (organisation = memoir.current_organisation() AND memoir.may('reader', project));
+CREATE POLICY read ON memoir.tombstone FOR SELECT USING (organisation = memoir.current_organisation()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL) OR project IN (SELECT project FROM memoir.access)));
 CREATE POLICY withdraw ON memoir.tombstone FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
-	AND member = memoir.current_member() AND memoir.may('writer', project));
+	AND member = memoir.current_member()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR project IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
 
 CREATE POLICY append ON memoir.audit FOR INSERT
 	WITH CHECK (organisation IS NOT DISTINCT FROM memoir.current_organisation()

@@ -57,7 +57,15 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	extractions = once(extractions, others)
+	hidden, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	here := slices.Clone(others)
+	for _, s := range hidden {
+		here = append(here, s.Key())
+	}
+	extractions = once(extractions, here)
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
 	extractions = extract.Later(extractions)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
@@ -176,7 +184,7 @@ func known(extractions []memoir.Extraction) []memoir.Extraction {
 	return left
 }
 
-// once leaves out what other machines sent of sessions that this machine has extracted, too.
+// once leaves out what other machines sent of sessions that this machine has extracted, too, or keeps out of memory.
 func once(extractions []memoir.Extraction, others []string) []memoir.Extraction {
 	here := map[string]bool{}
 	for _, e := range extractions {

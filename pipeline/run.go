@@ -143,7 +143,13 @@ func (p *phases) steps(ctx context.Context) error {
 // syncTeam sends and receives what is shared, if the home has joined a hub, and takes in what arrived. A failure is a
 // warning: offline is normal.
 func (p *phases) syncTeam(ctx context.Context) error {
-	report, err := team.Sync(ctx, p.team(), team.Push|team.Pull)
+	most := 15 * time.Minute
+	if end, limited := ctx.Deadline(); limited { // a hub that hangs must not use up the run's time
+		most = time.Until(end) / 2
+	}
+	within, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	report, err := team.Sync(within, p.team(), team.Push|team.Pull)
 	if errors.Is(err, team.ErrNone) {
 		return nil
 	}

@@ -231,8 +231,9 @@ func (s *Store) Receive(
 func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 	if !c.Gone {
 		base := memoir.ReceivedKey(c.Member, c.Session)
-		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
+		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
+			SELECT ?1, ?2, ?3, ?4, ?5, iif(EXISTS (SELECT 1 FROM mark WHERE session_key = ?4 AND forgotten), '', ?6)
+			WHERE true ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
 			statementColumn{&[]memoir.Statement{c.Statement}})
 		if n == 0 {
 			return nil, err
@@ -254,7 +255,8 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 func (s *Store) regroup(t tx, projectID, base string) (withdrawn bool, err error) {
 	e := memoir.Extraction{SessionKey: base, ProjectID: projectID, Model: "received"}
 	gone, hashes := 0, sha256.New()
-	err = t.each(`SELECT hash, day, statements FROM received WHERE project_id = ? AND session = ? ORDER BY day, hash`,
+	err = t.each(`SELECT hash, day, statements FROM received
+		WHERE project_id = ? AND origin IN ('hub', 'repository') AND session = ? ORDER BY day, hash`, // of the index
 		[]any{projectID, base}, func(scan scanner) error {
 			var hash, day, text string
 			var one []memoir.Statement
@@ -276,7 +278,7 @@ func (s *Store) regroup(t tx, projectID, base string) (withdrawn bool, err error
 	if gone > 0 {
 		e.SessionKey += "." + strconv.Itoa(gone)
 	}
-	former, err := t.texts(`SELECT key FROM session WHERE (key = ?1 OR substr(key, 1, length(?1) + 1) = ?1 || '.')
+	former, err := t.texts(`SELECT key FROM session WHERE (key = ?1 OR key > ?1 || '.' AND key < ?1 || '/')
 		AND reason <> 'forgotten' AND (key <> ?2 OR ?3)`, base, e.SessionKey, len(e.Statements) == 0)
 	if err == nil && len(former) > 0 {
 		err = s.beginForgetting(t, Forgetting{Keys: former, Purge: true})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"memoir"
+	"memoir/team/wire"
 )
 
 // Forgotten returns the keys of forgotten sessions. A scan assigns no project to them.
@@ -46,7 +47,15 @@ type Forgetting struct {
 // RemovedFolders.
 func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		return errors.Join(s.beginForgetting(t, f), t.run(`UPDATE received SET statements = '' WHERE EXISTS (
+		f := f
+		keys, err := f.derived(t)
+		shared, errShared := t.exists(`SELECT 1 FROM share`)
+		for _, key := range keys {
+			if shared { // what another machine of this person sent, or will send, of the same session
+				f.Keys = append(slices.Clip(f.Keys), memoir.ReceivedKey("", wire.SessionHash(key, "")))
+			}
+		}
+		return errors.Join(err, errShared, s.beginForgetting(t, f), t.run(`UPDATE received SET statements = '' WHERE EXISTS (
 			SELECT 1 FROM json_each(?) WHERE value = session OR substr(value, 1, length(session) + 1) = session || '.')`,
 			jsonList(f.Keys)))
 	}), "forgetting sessions")

@@ -63,7 +63,7 @@ func Sync(ctx context.Context, o Options, what int) (Report, error) {
 		return s.report, err
 	}
 	err = s.run(ctx, what)
-	if ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.Canceled) { // by a person
 		return s.report, context.Cause(ctx)
 	}
 	s.report.Held = append(s.report.Held, s.state.Held...)

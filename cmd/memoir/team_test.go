@@ -228,6 +228,39 @@ func TestAProjectsFileKeepsItsStatementsHere(t *testing.T) {
 	wantTexts(t, "shared", h, passed("anna", "make first-anna-1"), passed("anna", "make one"))
 }
 
+// Two machines of a person have a session, in two versions. What one keeps out of its memory does not come back to it
+// from the other, before it did and after.
+func TestWhatOneMachineForgetsDoesNotComeBackFromAnother(t *testing.T) {
+	t.Parallel()
+	for _, how := range [][]string{{"forget", "both", "--purge", "--yes"}, {"sessions", "disable", "both"}} {
+		for _, received := range []bool{false, true} {
+			h := startHub(t)
+			a, c := member(t, h, "anna-1"), member(t, h, "anna-2")
+			a.said("both", "Hello.", "make here", "")
+			c.said("both", "Hello.", "make there", "")
+			a.run()
+			if received {
+				c.run()
+				a.run()
+			}
+			a.good(how...)
+			c.run()
+			a.run()
+			if text := a.good("cat", "raw_memories.md", "--project", appKey); strings.Contains(text, "make there") || strings.Contains(text, "make here") || !strings.Contains(text, "make first-anna-2") {
+				t.Errorf("%q, received %v:\n%s", how, received, text)
+			}
+			if !strings.Contains(c.memory(), "make there") {
+				t.Errorf("%q: the other machine lost its session", how)
+			}
+			for path, text := range files(t, a.home) {
+				if how[0] == "forget" && strings.Contains(text, "make there") {
+					t.Errorf("received %v: %s has it", received, path)
+				}
+			}
+		}
+	}
+}
+
 // The answer to each request is lost once, as if the process had been killed before it came. Then what was sent is
 // forgotten: nothing of it stays at the hub.
 func TestNothingStaysAtAHubOfWhichTheAnswerWasLost(t *testing.T) {

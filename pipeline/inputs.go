@@ -57,13 +57,9 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	hidden, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
+	here, err := c.keptOut(ctx, others)
 	if err != nil {
 		return consolidate.Input{}, err
-	}
-	here := slices.Clone(others)
-	for _, s := range hidden {
-		here = append(here, s.Key())
 	}
 	extractions = once(extractions, here)
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
@@ -184,6 +180,16 @@ func known(extractions []memoir.Extraction) []memoir.Extraction {
 	return left
 }
 
+// keptOut adds to the keys of sessions those that a person or a setting keeps out of the project's memory.
+func (c *consolidation) keptOut(ctx context.Context, keys []string) ([]string, error) {
+	disabled, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
+	keys = slices.Clone(keys)
+	for _, s := range disabled {
+		keys = append(keys, s.Key())
+	}
+	return keys, err
+}
+
 // once leaves out what other machines sent of sessions that this machine has extracted, too, or keeps out of memory.
 func once(extractions []memoir.Extraction, others []string) []memoir.Extraction {
 	here := map[string]bool{}
@@ -230,12 +236,9 @@ func stillDeferred(deferred []memory.Input, in consolidate.Input) (left []memory
 // withdrawn lists the sessions that must leave no trace: forgotten and disabled ones, and missing, the
 // inputs of the live generation that are no longer inputs.
 func (c *consolidation) withdrawn(ctx context.Context, missing map[string]string) ([]string, error) {
-	disabled, err1 := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
-	withdrawn, err2 := c.store.ForgottenOf(ctx, c.project.ID)
+	withdrawn, err1 := c.store.ForgottenOf(ctx, c.project.ID)
 	withdrawn = slices.AppendSeq(withdrawn, maps.Keys(missing))
-	for _, s := range disabled {
-		withdrawn = append(withdrawn, s.Key())
-	}
+	withdrawn, err2 := c.keptOut(ctx, withdrawn)
 	slices.Sort(withdrawn)
 	return slices.Compact(withdrawn), errors.Join(err1, err2)
 }

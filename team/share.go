@@ -29,7 +29,7 @@ func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error
 		why = "the user's own memory is never shared"
 	case slices.ContainsFunc(p.Directories, settings.Excluded):
 		why, hint = p.ID+" is excluded: it is not shared", "the setting exclude keeps it out of memory"
-	case key == "" || as == "" && strings.Contains(strings.ToLower(key), "[redacted:"):
+	case key == "" || as == "" && (path.IsAbs(key) || strings.Contains(strings.ToLower(key), "[redacted:")):
 		why = p.ID + " has no remote by which other machines know it"
 		hint = "name it with --as NAME, the same on each machine"
 	default:

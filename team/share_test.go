@@ -200,6 +200,7 @@ func TestAProjectIsSharedByItsRemoteOrName(t *testing.T) {
 		{memoir.Project{Remote: "host.example/a/b"}, "", "host.example/a/b"},
 		{memoir.Project{Remote: "host.example/a/b"}, "notes", "notes"},
 		{memoir.Project{}, "", ""},
+		{memoir.Project{Remote: "/srv/git/app.git"}, "", ""}, // a path is another one elsewhere
 		{memoir.Project{}, " x ", ""},
 		{memoir.Project{Remote: "[redacted:github-pat]/a/b"}, "", ""},
 		{memoir.Project{Remote: "host.example/a/b", Directories: []string{"/private/a"}}, "", ""},

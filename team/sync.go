@@ -53,7 +53,7 @@ const renewWithin = 30 * 24 * time.Hour
 func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	o.Now = cmp.Or(o.Now, time.Now())
 	s := &syncing{Options: o, report: Report{Held: []Held{}, Projects: []string{}}, projects: map[string]memoir.Project{},
-		sessions: map[string]string{}, refused: map[string]bool{}}
+		sessions: map[string]string{}}
 	var errState error
 	hub, err := Load(o.Home)
 	if s.hub = hub; err == nil {
@@ -110,7 +110,7 @@ func (s *syncing) run(ctx context.Context, what int) (err error) {
 		s.projects[row.ID] = row.Project
 	}
 	for tries := 0; tries == 0 && err == nil || tries < 3 && errors.Is(err, errAgain); tries++ {
-		err, s.failed = nil, map[string]error{}
+		err, s.failed, s.refused = nil, map[string]error{}, map[string]bool{}
 		s.unhold(everySession)
 		for _, tombstones := range []bool{true, false} { // they travel first
 			if what&Push != 0 && err == nil {
@@ -201,6 +201,9 @@ func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstone
 // compare adds to parcels what the hub lacks of a session: tombstones of what was sent and should not be there, and
 // else also statements.
 func (s *syncing) compare(o store.Outgoing, tombstones bool, parcels map[string]*wire.Push) store.Delivery {
+	if tombstones && len(o.Sent) == 0 {
+		return store.Delivery{Of: o}
+	}
 	wanted, held, waits := s.wanted(o)
 	d, known := store.Delivery{Of: o, Whole: !tombstones && !waits}, map[string]bool{}
 	parcel := func(key, hash string, withdrawn bool) *wire.Push {

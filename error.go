@@ -23,6 +23,7 @@ const (
 	CodeInvalid     Code = "invalid"     // an answer or artifact that breaks its rules
 	CodeModel       Code = "model"       // a call to a language model failed, or its answer is useless
 	CodeLimit       Code = "limit"       // a spending limit stops the work
+	CodeHub         Code = "hub"         // a hub of a team cannot be reached, or refuses
 	CodeInterrupted Code = "interrupted" // stopped by a signal or a time limit
 	CodeInternal    Code = "internal"
 )

@@ -33,6 +33,7 @@ type definition struct {
 	zeroNone bool // 0 switches the limit off
 	tighten  tightening
 	own      bool               // no project's file may set it, trusted or not
+	strict   bool               // trust in a project's file does not loosen it
 	flag     string             // the command-line flag that overrides it; "": none
 	unit     time.Duration      // of the setting, if the flag is a duration
 	choices  []string           // the allowed texts; nil: any
@@ -125,6 +126,8 @@ var definitions = []definition{
 		doc: "after an edit, tell what earlier sessions decided, refuted or saw fail that names this file"},
 	{name: "deliver.atPrompt", usual: "false", tighten: tightenOff,
 		doc: "at a prompt, tell the lines of memory that have most of its words; install again to add the hook"},
+	{name: "team.share", usual: "true", tighten: tightenOff, strict: true,
+		doc: "send what `memoir team share` names to the hub; false keeps it waiting on this machine"},
 	{name: "limits.tokensPerRun", usual: "0", zeroNone: true, own: true, max: unlimited,
 		doc: "tokens that one run may spend; 0: no limit"},
 	{name: "limits.tokensPerDay", usual: "0", zeroNone: true, own: true, max: unlimited,

@@ -59,7 +59,7 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) (ign
 		if err := proposed.applyEntry(e, ""); err != nil {
 			return nil, err
 		}
-		if before := d.text(s); trusted || d.tightens(s, &proposed) {
+		if before := d.text(s); trusted && !d.strict || d.tightens(s, &proposed) {
 			*s = proposed
 			s.Off = s.Off || d.name == "memories.enabled" && !s.Memories.Enabled
 		} else if d.text(&proposed) != before {

@@ -30,6 +30,7 @@ type Settings struct {
 	MemConsolidate MemConsolidate
 	ShadowJournal  ShadowJournal
 	Deliver        Deliver
+	Team           Team
 
 	// Exclude lists globs of directories whose sessions are skipped. A glob is absolute
 	// or begins with "**/"; Excluded matches them.
@@ -104,6 +105,11 @@ type ShadowJournal struct {
 // Deliver says at which events agents are told something.
 type Deliver struct {
 	AtStart, AfterFailure, OnEdit, AtPrompt bool
+}
+
+// Team says what may be shared with other machines.
+type Team struct {
+	Share bool // what is shared may leave; false keeps it waiting
 }
 
 // MCP are the settings of the MCP server.

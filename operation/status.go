@@ -105,6 +105,7 @@ type Status struct {
 	Unfinished []Unfinished         `json:"unfinished"`
 	Unreadable []Unreadable         `json:"unreadable"`
 	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
+	Team       *Team                `json:"team,omitempty"`     // unless no hub was joined
 }
 
 // Index is what searching knows.
@@ -159,8 +160,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
 		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{}}
-	if st == nil {
-		return out, nil
+	var err error
+	if out.Team, err = ReadTeam(ctx, st, opts.Home, redact); err != nil || st == nil {
+		return out, err
 	}
 	now, err := st.Status(ctx)
 	if err != nil {

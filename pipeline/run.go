@@ -13,11 +13,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"memoir"
 	"memoir/entry"
 	"memoir/store"
+	"memoir/team"
 )
 
 // Run scans, extracts and consolidates. It also returns a report if it fails or is interrupted; claims are
@@ -42,6 +44,9 @@ func (p *phases) whole(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	err := p.steps(ctx)
+	if err == nil && !p.opts.DryRun {
+		err = p.syncTeam(ctx)
+	}
 	if err == nil && p.report.has(OutcomePublished) {
 		p.keepBackup(ctx, false)
 	}
@@ -133,6 +138,51 @@ func (p *phases) steps(ctx context.Context) error {
 		return fmt.Errorf("take in journals: %w", err)
 	}
 	return (&phase2{phases: p}).consolidateAll(ctx)
+}
+
+// syncTeam sends and receives what is shared, if the home has joined a hub, and takes in what arrived. A failure is a
+// warning: offline is normal.
+func (p *phases) syncTeam(ctx context.Context) error {
+	report, err := team.Sync(ctx, p.team(), team.Push|team.Pull)
+	if errors.Is(err, team.ErrNone) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		p.warn("the team's memory is not synchronised: "+p.redact(err.Error()), memoir.HintOf(err))
+	}
+	if report.Forgets {
+		if err := (&forgetter{p}).finishForgetting(ctx); err != nil {
+			return err
+		}
+	}
+	if len(report.Projects) == 0 {
+		return nil
+	}
+	before := p.report.Phase2
+	err = (&phase2{phases: p}).consolidateAll(ctx)
+	for _, again := range p.report.Phase2 { // its report stands for both
+		before = slices.DeleteFunc(before, func(r ProjectReport) bool { return r.Project == again.Project })
+	}
+	p.report.Phase2 = append(before, p.report.Phase2...)
+	return err
+}
+
+func (r *run) team() team.Options {
+	return team.Options{Home: r.opts.Home, UserHome: r.opts.Env.Home, Store: r.store, Scanner: r.scanner,
+		Settings: r.settingsOf}
+}
+
+// Team calls do with what sharing needs. Then it finishes the forgetting that this began, also if it failed.
+func Team(ctx context.Context, st *store.Store, opts Options, do func(team.Options) error) error {
+	p, err := newPhases(st, opts)
+	if err != nil {
+		return err
+	}
+	err = do(p.team())
+	return errors.Join(err, (&forgetter{p}).finishForgetting(ctx))
 }
 
 // recordEnd records how the run ended.

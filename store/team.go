@@ -15,20 +15,27 @@ import (
 
 // Share is a project whose statements leave this machine for a hub.
 type Share struct {
-	ProjectID string
-	Key       string // the project's at the hub
-	Cursor    string // how far its changes were received
-	At        time.Time
+	ProjectID string    `json:"project"`
+	Key       string    `json:"key"` // the project's at the hub
+	Cursor    string    `json:"-"`   // how far its changes were received
+	At        time.Time `json:"since"`
+	Sent      int       `json:"sent"`     // statements that the hub has of this machine
+	Received  int       `json:"received"` // those that are here of others
 }
 
-// Shares lists the shared projects by key.
-func (s *Store) Shares(ctx context.Context) ([]Share, error) {
-	return fetch(ctx, s, func(t tx) ([]Share, error) {
-		return collect(t, `SELECT project_id, key, cursor, at FROM share ORDER BY key`, nil,
+// Shares lists the shared projects by key. waiting counts the sessions of the outbox.
+func (s *Store) Shares(ctx context.Context) (shares []Share, waiting int, err error) {
+	shares, err = fetch(ctx, s, func(t tx) ([]Share, error) {
+		all, err := collect(t, `SELECT project_id, key, cursor, at,
+				(SELECT count(*) FROM sent s WHERE s.key = h.key AND told AND NOT withdrawn),
+				(SELECT count(*) FROM received r WHERE r.project_id = h.project_id AND origin = 'hub' AND statements <> '')
+			FROM share h ORDER BY key`, nil,
 			func(scan scanner, sh *Share) error {
-				return scan(&sh.ProjectID, &sh.Key, &sh.Cursor, timeColumn{&sh.At})
+				return scan(&sh.ProjectID, &sh.Key, &sh.Cursor, timeColumn{&sh.At}, &sh.Sent, &sh.Received)
 			})
+		return all, errors.Join(err, t.get(`SELECT count(*) FROM outbox`, nil, &waiting))
 	}, "reading shared projects")
+	return shares, waiting, err
 }
 
 // Share shares a project under a key. All of its sessions come into the outbox. An error of code memoir.CodeUsage says
@@ -71,7 +78,7 @@ func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error 
 		}
 		err = errors.Join(
 			t.run(`DELETE FROM received WHERE project_id = ? AND origin = 'hub'`, projectID),
-			resend(t, `SELECT session_key FROM sent WHERE ? AND NOT withdrawn
+			resend(t, `SELECT session_key FROM sent WHERE ? AND NOT (withdrawn AND told)
 				AND key IN (SELECT key FROM share WHERE project_id = ?)`, !keep, projectID),
 			t.run(`DELETE FROM sent WHERE ? AND key IN (SELECT key FROM share WHERE project_id = ?)`, keep, projectID),
 			t.run(`DELETE FROM share WHERE project_id = ?`, projectID))
@@ -91,16 +98,16 @@ func (s *Store) ResendAll(ctx context.Context) error {
 		return errors.Join(
 			resend(t, `SELECT session_key FROM sent UNION
 				SELECT session_key FROM extraction WHERE project_id IN (SELECT project_id FROM share)`),
-			t.run(`DELETE FROM sent WHERE NOT withdrawn`), t.run(`UPDATE sent SET withdrawn = 0`),
-			t.run(`UPDATE share SET cursor = ''`))
+			t.run(`UPDATE sent SET told = 0`), t.run(`UPDATE share SET cursor = ''`))
 	}), "sending everything again")
 }
 
-// Sent is what was sent of a session.
+// Sent is a statement that was sent of a session. A withdrawn one does not come back.
 type Sent struct {
 	Key       string // of the project
 	Hash      string
 	Withdrawn bool
+	Told      bool // the hub has it so; else it may
 }
 
 // Outgoing is a session of which the hub may lack something.
@@ -109,15 +116,16 @@ type Outgoing struct {
 	N          int64              // of the change that it is in the outbox for
 	Key        string             // of the shared project that it is an input of; empty: nothing of it may leave
 	Extraction *memoir.Extraction // nil if nothing of it may leave
-	Sent       []Sent             // not withdrawn yet
+	Sent       []Sent
 }
 
-// Outbox returns at most most sessions of the outbox.
-func (s *Store) Outbox(ctx context.Context, most int) ([]Outgoing, error) {
+// Outbox returns at most most sessions of the outbox, those behind a key.
+func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing, error) {
 	return fetch(ctx, s, func(t tx) ([]Outgoing, error) {
 		out, err := collect(t, `SELECT o.session_key, o.n, coalesce(h.key, '') FROM outbox o
 			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
-			LEFT JOIN share h ON h.project_id = e.project_id ORDER BY o.session_key LIMIT ?`, []any{most},
+			LEFT JOIN share h ON h.project_id = e.project_id
+			WHERE o.session_key > ? ORDER BY o.session_key LIMIT ?`, []any{after, most},
 			func(scan scanner, o *Outgoing) error { return scan(&o.Session, &o.N, &o.Key) })
 		for i := range out {
 			o := &out[i]
@@ -128,26 +136,50 @@ func (s *Store) Outbox(ctx context.Context, most int) ([]Outgoing, error) {
 				}
 			}
 			if err == nil {
-				o.Sent, err = collect(t, `SELECT key, hash FROM sent WHERE session_key = ? AND NOT withdrawn`,
-					[]any{o.Session}, func(scan scanner, one *Sent) error { return scan(&one.Key, &one.Hash) })
+				o.Sent, err = collect(t, `SELECT key, hash, withdrawn, told FROM sent WHERE session_key = ?`, []any{o.Session},
+					func(scan scanner, one *Sent) error { return scan(&one.Key, &one.Hash, &one.Withdrawn, &one.Told) })
 			}
 		}
 		return out, err
 	}, "reading the outbox")
 }
 
-// Delivered records what the hub has of a session. It leaves the outbox if whole is set and it has not changed since.
-func (s *Store) Delivered(ctx context.Context, o Outgoing, sent []Sent, whole bool) error {
+// A Delivery is what the hub has, or may have, of a session.
+type Delivery struct {
+	Of    Outgoing
+	Sent  []Sent
+	Whole bool // nothing is left: the session leaves the outbox if it has not changed since
+}
+
+// Deliver records deliveries in one durable transaction: before the hub is told, and last after it.
+func (s *Store) Deliver(ctx context.Context, all []Delivery, last bool) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(d Delivery) bool { return len(d.Sent) == 0 && !(d.Whole && last) })
+	if len(all) == 0 {
+		return nil
+	}
 	return s.explain(s.durably(ctx, func(t tx) error {
-		for _, one := range sent {
-			err := t.run(`INSERT INTO sent (key, hash, session_key, withdrawn) VALUES (?, ?, ?, ?)
-				ON CONFLICT DO UPDATE SET withdrawn = excluded.withdrawn`, one.Key, one.Hash, o.Session, one.Withdrawn)
+		for _, d := range all {
+			err := t.run(`DELETE FROM outbox WHERE ? AND session_key = ? AND n = ?`, d.Whole && last, d.Of.Session, d.Of.N)
+			for _, one := range d.Sent {
+				err = errors.Join(err, t.run(`INSERT INTO sent (key, hash, session_key, withdrawn, told) VALUES (?, ?, ?, ?, ?)
+					ON CONFLICT DO UPDATE SET withdrawn = excluded.withdrawn, told = excluded.told`,
+					one.Key, one.Hash, d.Of.Session, one.Withdrawn, one.Told))
+			}
 			if err != nil {
 				return err
 			}
 		}
-		return t.run(`DELETE FROM outbox WHERE ? AND session_key = ? AND n = ?`, whole, o.Session, o.N)
+		return nil
 	}), "recording what was sent")
+}
+
+// SentHere returns which of some hashes this machine sent under a key.
+func (s *Store) SentHere(ctx context.Context, key string, hashes []string) (map[string]bool, error) {
+	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
+		sent := map[string]bool{}
+		return sent, fill(t, sent, `SELECT hash, true FROM sent WHERE key = ? AND hash IN (SELECT value FROM json_each(?))`,
+			key, jsonList(hashes))
+	}, "reading what was sent")
 }
 
 // The places that statements are received from.

@@ -10,12 +10,16 @@ import (
 func outbox(t *testing.T, s *Store) map[string]Outgoing {
 	t.Helper()
 	out := map[string]Outgoing{}
-	all, err := s.Outbox(t.Context(), 100)
+	all, err := s.Outbox(t.Context(), "", 100)
 	must(t, err)
 	for _, o := range all {
 		out[o.Session] = o
 	}
 	return out
+}
+
+func deliver(t *testing.T, s *Store, o Outgoing, sent []Sent, whole bool) error {
+	return s.Deliver(t.Context(), []Delivery{{o, sent, whole}}, true)
 }
 
 func TestWhatChangesAnExtractionFillsTheOutbox(t *testing.T) {
@@ -31,7 +35,7 @@ func TestWhatChangesAnExtractionFillsTheOutbox(t *testing.T) {
 		t.Fatalf("shared: %+v", o)
 	}
 	sent := []Sent{{Key: o.Key, Hash: "h1"}}
-	must(t, s.Delivered(t.Context(), o, sent, true))
+	must(t, deliver(t, s, o, sent, true))
 	if got := outbox(t, s); len(got) != 0 {
 		t.Fatalf("delivered: %+v", got)
 	}
@@ -50,7 +54,7 @@ func TestWhatChangesAnExtractionFillsTheOutbox(t *testing.T) {
 		if (got.Extraction != nil) != step.leaves || !slices.Equal(got.Sent, sent) {
 			t.Errorf("%s: %+v", step.what, got)
 		}
-		must(t, s.Delivered(t.Context(), got, nil, true))
+		must(t, deliver(t, s, got, nil, true))
 	}
 }
 
@@ -60,7 +64,7 @@ func TestAChangeDuringAPushStaysInTheOutbox(t *testing.T) {
 	must(t, s.Share(t.Context(), project, "k"))
 	o := outbox(t, s)["codex:s00"]
 	must(t, s.SetDisabled(t.Context(), o.Session, true))
-	must(t, s.Delivered(t.Context(), o, []Sent{{Key: "k", Hash: "h"}}, true))
+	must(t, deliver(t, s, o, []Sent{{Key: "k", Hash: "h"}}, true))
 	if got := outbox(t, s)[o.Session]; got.N <= o.N || got.Extraction != nil || len(got.Sent) != 1 {
 		t.Errorf("left %+v", got)
 	}
@@ -72,7 +76,7 @@ func TestUnsharingWithdrawsWhatWasSentAndReceived(t *testing.T) {
 		s, _ := newDue(t)
 		must(t, s.Share(t.Context(), project, "k"))
 		o := outbox(t, s)["codex:s00"]
-		must(t, s.Delivered(t.Context(), o, []Sent{{Key: "k", Hash: "h"}}, true))
+		must(t, deliver(t, s, o, []Sent{{Key: "k", Hash: "h"}}, true))
 		_, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "a", "x")})
 		must(t, err)
 		must(t, s.Unshare(t.Context(), project, keep))
@@ -140,7 +144,7 @@ func TestAWithdrawnStatementForgetsItsGroup(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Hash != "hash of mine" || left[0].Session != "abc" {
 		t.Errorf("left %+v, %v", left, err)
 	}
-	if shares, err := s.Shares(t.Context()); err != nil || len(shares) != 1 || shares[0].Cursor != "e.9" {
+	if shares, _, err := s.Shares(t.Context()); err != nil || len(shares) != 1 || shares[0].Cursor != "e.9" || shares[0].Received != 1 {
 		t.Errorf("%+v, %v", shares, err)
 	}
 	if got := outbox(t, s); len(got) != 1 {
@@ -153,9 +157,11 @@ func TestEverythingIsSentAgain(t *testing.T) {
 	s, _ := newDue(t)
 	must(t, s.Share(t.Context(), project, "k"))
 	o := outbox(t, s)["codex:s00"]
-	must(t, s.Delivered(t.Context(), o, []Sent{{Key: "k", Hash: "h"}, {Key: "k", Hash: "old", Withdrawn: true}}, true))
+	must(t, deliver(t, s, o, []Sent{{Key: "k", Hash: "h", Told: true}, {Key: "k", Hash: "old", Withdrawn: true, Told: true}}, true))
 	must(t, s.ResendAll(t.Context()))
-	if got := outbox(t, s)[o.Session]; got.Extraction == nil || !slices.Equal(got.Sent, []Sent{{Key: "k", Hash: "old"}}) {
+	must(t, s.ResendAll(t.Context())) // again, after a kill
+	want := []Sent{{Key: "k", Hash: "h"}, {Key: "k", Hash: "old", Withdrawn: true}}
+	if got := outbox(t, s)[o.Session]; got.Extraction == nil || !slices.Equal(got.Sent, want) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -216,8 +216,9 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 	if reason, _ := st.Failure(c.Context, projectID); reason != "" {
 		return fmt.Sprintf("%s: %s; memory is not updated", projectID, oneLine(p.redact(reason)))
 	}
-	news, _ := operation.ReadNews(c.Context, st, p.access(c).Home, projectID)
-	return news.Text(time.Now())
+	home := p.access(c).Home
+	news, _ := operation.ReadNews(c.Context, st, home, projectID)
+	return strings.Trim(news.Text(time.Now())+"; "+oneLine(operation.FailsLong(home, time.Now())), "; ")
 }
 
 // sameStart is the time within which two hooks of one start run.

@@ -69,6 +69,8 @@ func sharedDir(t *testing.T) string {
 //	spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST
 //	                       adds a call to the ledger, without an end if OUTCOME is
 //	                       unfinished
+//	hub start|stop         a hub in memory at $HUB, with codes in files: anna-1,
+//	                       anna-2, ben-1, ben-2; hub revoke TOKEN revokes a token
 //	nosecret PLANTED FILE...
 //	                       checks that files, directories, stdout or stderr contain
 //	                       no secret of the file PLANTED
@@ -88,6 +90,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Values["hub"] = new([]*fakeHub)
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -95,6 +98,7 @@ func TestScripts(t *testing.T) {
 			"json":     checkJSON,
 			"nosecret": checkNoSecret,
 			"spend":    spend,
+			"hub":      scriptHub,
 		},
 	})
 }

@@ -122,6 +122,7 @@ func (p *program) printStatus(s operation.Status) {
 		hint = r.Hint
 	}
 	p.statusLine("next run", sayNext(s.Next))
+	p.statusOfTeam(s.Team)
 	statusList(p, "running", s.Running, sayRunning)
 	statusList(p, "failed", s.Failed, sayFailed)
 	statusList(p, "dead", s.Dead, sayFailed)

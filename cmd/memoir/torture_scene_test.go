@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	hub "memoir/team/wire"
 	"memoir/testdata"
 )
 
@@ -185,6 +186,9 @@ var tortureScenes = []struct {
 	{"split a project", 30, 0, func(t *testing.T) *torture {
 		return projects(t, "projects", "merge", "papertrail", "lanternd", "--yes")("split", "lanternd", "--yes")
 	}},
+	{"team share", 0, 0, func(t *testing.T) *torture { return shares(t)("share", "papertrail", "--yes") }},
+	{"team sync", 24, 0, func(t *testing.T) *torture { return shares(t, "papertrail")("sync") }},
+	{"team unshare", 0, 0, func(t *testing.T) *torture { return shares(t, "papertrail", "sync")("unshare", "papertrail") }},
 	{"trust", 0, 0, trusted},
 	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},
 }
@@ -230,6 +234,35 @@ func projects(t *testing.T, first ...string) func(args ...string) *torture {
 	}
 	return func(args ...string) *torture {
 		return newTorture(t, try.sessions, try.home, append([]string{"projects"}, args...)...)
+	}
+}
+
+// shares returns a constructor of a torture of `memoir team` in an old home that has joined a hub, where another member
+// said and withdrew something. first are the project that it shares, and the command after that.
+func shares(t *testing.T, first ...string) func(args ...string) *torture {
+	h := startHub(t)
+	const key = "git.example.test/acme/papertrail"
+	ben := &hub.Push{Project: key}
+	for _, text := range []string{"one", "two", "three", "four"} {
+		st := hub.Statement{Session: strings.Repeat("b", 24), Day: "2026-05-01",
+			Body: []byte(`{"kind":"Findings","text":"Ben found ` + text + `.","signal":"model","by":"agent"}`)}
+		st.Hash = hub.Of(st.Session, false, st.Day, st.Body)
+		ben.Statements = append(ben.Statements, st)
+	}
+	h.store("ben", *ben)
+	try := on()(t).trial(t)
+	code := filepath.Join(t.TempDir(), "code")
+	put(t, code, "anna-1")
+	try.succeeds(t, "joining", "team", "join", h.URL, "--code-file", code)
+	if len(first) > 0 {
+		try.succeeds(t, "sharing", "team", "share", first[0], "--yes")
+	}
+	if len(first) > 1 {
+		try.succeeds(t, "the command before", "team", first[1])
+		h.store("ben", hub.Push{Project: key, Tombstones: []string{ben.Statements[0].Hash}})
+	}
+	return func(args ...string) *torture {
+		return newTorture(t, try.sessions, try.home, append([]string{"team"}, args...)...)
 	}
 }
 

@@ -7,12 +7,14 @@ CREATE TABLE share (
     at         INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What was sent to a hub, by hash. A row outlives its session and its share: it says what to withdraw, and what was.
+-- What was sent to a hub, by hash. A row outlives its session and its share: it says what to withdraw, and what was. It
+-- is written before the hub is told, so that a kill leaves nothing there that is not known here.
 CREATE TABLE sent (
     key         TEXT    NOT NULL, -- of the project, as in share
     hash        TEXT    NOT NULL,
     session_key TEXT    NOT NULL,
     withdrawn   INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1)),
+    told        INTEGER NOT NULL DEFAULT 0 CHECK (told IN (0, 1)), -- the hub has it so
     PRIMARY KEY (key, hash)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sent_session ON sent (session_key);
@@ -44,6 +46,7 @@ BEGIN
 END;
 CREATE TRIGGER extraction_gone AFTER DELETE ON extraction
     WHEN EXISTS (SELECT 1 FROM sent WHERE session_key = OLD.session_key)
+        OR EXISTS (SELECT 1 FROM outbox WHERE session_key = OLD.session_key)
 BEGIN
     INSERT INTO outbox (session_key) VALUES (OLD.session_key) ON CONFLICT DO UPDATE SET n = n + 1;
 END;

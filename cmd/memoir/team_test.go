@@ -1,0 +1,398 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"memoir"
+	"memoir/team"
+	hub "memoir/team/wire"
+)
+
+const appKey = "host.example/acme/app"
+
+// said writes a Codex session of the project app in which a person says a rule and a command passes.
+func (s scene) said(id, rule, command, more string) {
+	s.t.Helper()
+	s.record(id, "/srv/app", appKey, rule, command, more)
+}
+
+func (s scene) record(id, dir, remote, rule, command, more string) {
+	s.t.Helper()
+	line := func(kind string, payload any) string {
+		text, err := json.Marshal(map[string]any{"timestamp": "2026-05-01T10:00:01Z", "type": kind, "payload": payload})
+		must(s.t, err)
+		return string(text) + "\n"
+	}
+	text := line("session_meta", map[string]any{"id": id, "timestamp": "2026-05-01T10:00:00Z", "cwd": dir, "originator": "codex-tui",
+		"cli_version": "0.150.0", "source": "cli", "git": map[string]string{"branch": "canary-branch", "repository_url": "https://" + remote + ".git"}}) +
+		line("event_msg", map[string]any{"type": "user_message", "message": "canary-title of " + id + ". " + rule}) +
+		line("response_item", map[string]any{"type": "function_call", "name": "exec_command", "call_id": "c", "arguments": fmt.Sprintf(`{"cmd":%q}`, command)}) +
+		line("response_item", map[string]any{"type": "function_call_output", "call_id": "c",
+			"output": "Chunk ID: 1\nWall time: 1 seconds\nProcess exited with code 0\nOutput:\nok\n"}) + more
+	put(s.t, filepath.Join(s.sessions, id+".jsonl"), text)
+}
+
+// member returns a home that has joined a hub as a member and shares the project app, once a session of it was read.
+func member(t *testing.T, h *fakeHub, code string) scene {
+	t.Helper()
+	s := scene{t: t, home: filepath.Join(t.TempDir(), "home"), sessions: t.TempDir(), user: t.TempDir()}
+	s.said("first-"+code, "Hello there.", "make first-"+code, "")
+	s.run()
+	s.input = code
+	s.good("team", "join", h.URL, "--code-file", "-")
+	s.input = ""
+	s.good("team", "share", appKey, "--yes")
+	return s
+}
+
+// good runs a command that must succeed, and returns its standard output.
+func (s scene) good(args ...string) string {
+	s.t.Helper()
+	code, out, said := s.memoir(args...)
+	if code != exitDone {
+		s.t.Fatalf("%q: %d %s", args, code, said)
+	}
+	return out
+}
+
+func (s scene) run() (said string) {
+	s.t.Helper()
+	code, _, said := s.memoir("run", "--sessions", s.sessions, "--min-idle", "0", "--max-age", "0")
+	if code != exitDone {
+		s.t.Fatalf("run: %d %s", code, said)
+	}
+	return said
+}
+
+// memory returns MEMORY.md of the project app.
+func (s scene) memory() string {
+	s.t.Helper()
+	return s.good("cat", "MEMORY.md", "--project", appKey)
+}
+
+func wantTexts(t *testing.T, what string, h *fakeHub, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if got := h.texts(appKey); !slices.Equal(got, want) {
+		t.Errorf("%s: the hub has %q, want %q", what, got, want)
+	}
+}
+
+func passed(member, command string) string { return member + ": run: `" + command + "`" }
+
+func TestNothingLeavesThatWasToStay(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	s.said("one", "From now on always use canary-wish for tests.", "make one", "")
+	s.record("two", "/srv/other", "host.example/acme/other", "Always use canary-other.", "make canary-other", "")
+	s.record("three", "/srv/hidden/app", appKey, "Always use canary-excluded.", "make canary-excluded", "")
+	s.said("four", "Always use canary-disabled.", "make canary-disabled", "")
+	s.said("five", "Always use canary-forgotten.", "make canary-forgotten", "")
+	put(t, filepath.Join(s.user, ".config", "memoir", "config.yml"), "exclude: [/srv/hidden/**]\n")
+	h.before = func(w http.ResponseWriter, _ *http.Request) bool { // all is offline until it is forgotten
+		w.WriteHeader(http.StatusBadGateway)
+		return true
+	}
+	if said := s.run(); !strings.Contains(said, "warning: the team's memory is not synchronised: "+h.URL+" answers 502") {
+		t.Errorf("offline: %s", said)
+	}
+	s.good("remember", "--user", "canary-user")
+	s.good("remember", "--project", appKey, "deploys stop on canary-note")
+	s.good("sessions", "disable", "four")
+	s.good("forget", "five", "--yes")
+	h.before = nil
+	s.run()
+	wantTexts(t, "sent", h, passed("anna", "make first-anna-1"), passed("anna", "make one"), "anna: deploys stop on canary-note",
+		"anna: “From now on always use canary-wish for tests.”")
+	for _, c := range h.changes[appKey] {
+		if own := strings.Contains(string(c.Body), "canary"); own != c.Own {
+			t.Errorf("own is %v: %s", c.Own, c.Body)
+		}
+	}
+	for _, canary := range []string{"title", "branch", "other", "excluded", "disabled", "forgotten", "user"} {
+		if strings.Contains(h.all.String(), "canary-"+canary) {
+			t.Errorf("canary-%s left", canary)
+		}
+	}
+	for _, text := range []string{"/srv/app", s.home, s.user, `"quote"`, `"items"`} {
+		if strings.Contains(h.all.String(), text) {
+			t.Errorf("%s left", text)
+		}
+	}
+
+	// Ben gets nothing of Anna's words.
+	ben := member(t, h, "ben-1")
+	ben.run()
+	if text := ben.memory(); !strings.Contains(text, "make one") || strings.Contains(text, "canary") {
+		t.Error(text)
+	}
+	// Another machine of Anna does.
+	two := member(t, h, "anna-2")
+	two.run()
+	if text := two.memory(); !strings.Contains(text, "canary-wish") || strings.Contains(text, "from the team: anna") {
+		t.Error(text)
+	}
+}
+
+func TestWhatStaysNoLongerIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	first, one := passed("anna", "make first-anna-1"), passed("anna", "make one")
+	for _, test := range []struct {
+		what string
+		do   func(s scene)
+		want []string // at the hub
+		undo func(s scene)
+		back bool
+	}{
+		{"forgotten", func(s scene) { s.good("forget", "one", "--yes") }, []string{first},
+			func(s scene) { s.good("forget", "--undo", "one") }, true},
+		{"disabled", func(s scene) { s.good("sessions", "disable", "one") }, []string{first},
+			func(s scene) { s.good("sessions", "enable", "one") }, true},
+		{"excluded", func(s scene) {
+			put(s.t, filepath.Join(s.user, ".config", "memoir", "config.yml"), "exclude: [/srv/app/**, /srv/app]\n")
+		}, nil, func(s scene) { must(s.t, os.Remove(filepath.Join(s.user, ".config", "memoir", "config.yml"))) }, true},
+		{"cleared", func(s scene) {
+			s.good("clear", "--project", appKey, "--yes")
+			must(s.t, os.RemoveAll(s.sessions))
+			must(s.t, os.Mkdir(s.sessions, 0o700))
+		}, nil, nil, false},
+		{"unshared", func(s scene) { s.good("team", "unshare", appKey) }, nil,
+			func(s scene) { s.good("team", "share", appKey, "--yes") }, true},
+		{"unshared, and kept", func(s scene) { s.good("team", "unshare", appKey, "--keep") }, []string{first, one}, nil, true},
+		{"left", func(s scene) { s.good("team", "leave") }, nil, nil, false},
+		{"left, and kept", func(s scene) { s.good("team", "leave", "--keep") }, []string{first, one}, nil, true},
+		{"another sharing", func(s scene) {
+			s.good("team", "unshare", appKey)
+			s.good("team", "share", appKey, "--as", "x", "--yes")
+		}, nil, nil, false},
+	} {
+		h := startHub(t)
+		s := member(t, h, "anna-1")
+		s.said("one", "Hello.", "make one", "")
+		s.run()
+		wantTexts(t, test.what+": before", h, first, one)
+		test.do(s)
+		s.run()
+		wantTexts(t, test.what, h, test.want...)
+		if test.undo != nil {
+			test.undo(s)
+			s.run()
+			wantTexts(t, test.what+": undone", h, first, one)
+		}
+		if test.what == "left" && !h.revoked["anna-1-token"] {
+			t.Error("the token is still valid")
+		}
+	}
+}
+
+func TestAProjectsFileKeepsItsStatementsHere(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	dir := t.TempDir()
+	s.record("one", dir, appKey, "Hello.", "make one", "")
+	for _, file := range []string{"team: {share: false}\n", "memories: {enabled: false}\n"} {
+		put(t, filepath.Join(dir, ".memoir.yml"), file)
+		s.good("trust", dir)
+		s.run()
+		wantTexts(t, file, h)
+		if now := s.status(); now.Team.Waiting == 0 {
+			t.Errorf("%s: nothing waits", file)
+		}
+	}
+	put(t, filepath.Join(dir, ".memoir.yml"), "team: {share: true}\n")
+	s.env = []string{"MEMOIR_TEAM_SHARE=false"}
+	s.good("trust", dir)
+	s.run()
+	wantTexts(t, "a trusted file that shares", h)
+	s.env = nil
+	s.run()
+	wantTexts(t, "shared", h, passed("anna", "make first-anna-1"), passed("anna", "make one"))
+}
+
+// The answer to each request is lost once, as if the process had been killed before it came. Then what was sent is
+// forgotten: nothing of it stays at the hub.
+func TestNothingStaysAtAHubOfWhichTheAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	for lost := range 6 {
+		h := startHub(t)
+		s := member(t, h, "anna-1")
+		s.said("one", "Hello.", "make one", "")
+		n := 0
+		h.after = func(*http.Request) bool { n++; return n == lost+1 }
+		s.run()
+		s.good("forget", "one", "--yes")
+		s.run()
+		s.run()
+		wantTexts(t, fmt.Sprintf("answer %d is lost", lost), h, passed("anna", "make first-anna-1"))
+	}
+}
+
+func TestARestoredHubGetsEverythingAgain(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a, b := member(t, h, "anna-1"), member(t, h, "ben-1")
+	a.said("one", "Hello.", "make one", "")
+	a.said("two", "Hello.", "make two", "")
+	a.run()
+	b.run()
+	dump := slices.Clone(h.changes[appKey])[:2]
+	a.good("forget", "one", "--yes")
+	a.run()
+	h.mu.Lock()
+	h.epoch, h.changes[appKey] = "e2", dump // the dump has what is forgotten, and lacks what came after it
+	h.mu.Unlock()
+	for range 2 {
+		a.run()
+		b.run()
+		wantTexts(t, "restored", h, passed("anna", "make first-anna-1"), passed("anna", "make two"), passed("ben", "make first-ben-1"))
+	}
+	if text := b.memory(); strings.Contains(text, "make one") || strings.Count(text, "make two") != 1 {
+		t.Error(text)
+	}
+}
+
+func TestAStatementThatTheHubRefusesStaysHere(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	s.said("one", "Hello.", "make hub-secret", "")
+	s.said("two", "Hello.", "make two", "")
+	s.run()
+	wantTexts(t, "refused", h, passed("anna", "make first-anna-1"), passed("anna", "make two"))
+	want := []team.Held{{Session: "codex:one", Project: appKey, Why: "the hub finds a secret (some-rule)"}}
+	if now := s.status().Team; !slices.Equal(now.Held, want) || now.Waiting != 0 || !now.Failing.IsZero() {
+		t.Errorf("%+v", now)
+	}
+	pushes := strings.Count(h.all.String(), "/v1/push")
+	s.run()
+	if strings.Count(h.all.String(), "/v1/push") != pushes {
+		t.Error("it is sent again and again")
+	}
+	s.good("forget", "one", "--yes")
+	s.run()
+	if now := s.status().Team; len(now.Held) != 0 {
+		t.Errorf("forgotten: %+v", now)
+	}
+}
+
+func TestAReaderOnlyReceives(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	s.good("team", "unshare", appKey)
+	s.good("team", "share", appKey, "--as", "read-only", "--yes")
+	if said := s.run(); strings.Contains(said, "warning") {
+		t.Error(said)
+	}
+	if now := s.status().Team; now.Waiting == 0 || !now.Failing.IsZero() {
+		t.Errorf("%+v", now)
+	}
+}
+
+func TestTheTokenGoesToNoOtherHost(t *testing.T) {
+	t.Parallel()
+	heard := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard++ }))
+	defer other.Close()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	h.before = func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
+		return true
+	}
+	code, _, said := s.memoir("team", "sync")
+	if code != exitFailed || heard > 0 || !strings.Contains(said, "redirects to") {
+		t.Errorf("%d, %d requests: %s", code, heard, said)
+	}
+}
+
+func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	path := filepath.Join(s.home, "team", "hub.json")
+	of, err := team.Load(s.home)
+	must(t, err)
+	of.Expires = time.Now().Add(29 * 24 * time.Hour)
+	text, err := json.Marshal(of)
+	must(t, err)
+	must(t, os.WriteFile(path, text, 0o600))
+	s.good("team", "sync")
+	now, err := team.Load(s.home)
+	must(t, err)
+	if now.Token == of.Token || now.Expires.Before(time.Now().Add(80*24*time.Hour)) || !h.revoked[of.Token] {
+		t.Errorf("%v until %v", now.Token == of.Token, now.Expires)
+	}
+	s.good("team", "sync")
+}
+
+func TestAStartSaysThatSyncHasFailedForMoreThanADay(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	h.Close()
+	s.run()
+	for hours, want := range map[int]bool{23: false, 25: true} {
+		state, err := team.ReadState(s.home)
+		must(t, err)
+		if state.Failing.IsZero() || !state.Success.IsZero() {
+			t.Fatalf("%+v", state)
+		}
+		state.Failing = time.Now().Add(-time.Duration(hours) * time.Hour)
+		text, err := json.Marshal(state)
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(s.home, "team", "sync.json"), text, 0o600))
+		s.env = []string{"MEMOIR_MEMORIES_ENABLED=true"}
+		s.input = `{"hook_event_name":"SessionStart","session_id":"new` + fmt.Sprint(hours) + `","cwd":"/srv/app","source":"startup"}`
+		out := s.good("inject", "--agent", "claude", "--run")
+		if said := gjson.Get(out, "systemMessage").String(); strings.Contains(said, "the team's memory is not synchronised since 20") != want {
+			t.Errorf("after %d hours: %s", hours, out)
+		}
+		s.input, s.env = "", nil
+	}
+	if _, out, _ := s.memoir("status"); !strings.Contains(out, "failing since") {
+		t.Error(out)
+	}
+}
+
+// Pushes keep the bounds of the protocol, whatever the outbox has.
+func TestALargeOutboxGoesInPushesWithinTheBounds(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	var most int
+	h.before = func(_ http.ResponseWriter, r *http.Request) bool {
+		most = max(most, int(r.ContentLength))
+		return false
+	}
+	st := openStore(t, s.home)
+	row, err := st.FindProject(t.Context(), appKey)
+	must(t, err)
+	for n := range 90 {
+		var statements []memoir.Statement
+		for i := range 8 {
+			statements = append(statements, memoir.Statement{Kind: memoir.StatementFinding, By: memoir.ByAgent,
+				Signal: memoir.SignalModel, Text: fmt.Sprint(n, i, strings.Repeat(" lorem", 1<<10))})
+		}
+		_, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: row.ID, Kind: memoir.EntryNote, Category: "fact", Author: memoir.AuthorUser, Text: "x"}, statements)
+		must(t, err)
+	}
+	must(t, st.Close())
+	out := s.good("team", "sync", "--json")
+	if sent := gjson.Get(out, "sent").Int(); sent != 90*8+1 || most > hub.MaxBytes || most < hub.MaxBytes/2 {
+		t.Errorf("%d sent, at most %d bytes", sent, most)
+	}
+}

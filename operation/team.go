@@ -1,0 +1,50 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"memoir"
+	"memoir/store"
+	"memoir/team"
+)
+
+// Team is what is shared with a hub, and how synchronising goes.
+type Team struct {
+	team.Membership
+	team.State
+	Shares  []store.Share `json:"shares"`
+	Waiting int           `json:"waiting"` // sessions of the outbox
+}
+
+// ReadTeam returns nil for a home that has joined no hub. A nil store is one in which nothing is shared.
+func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(string) string) (*Team, error) {
+	hub, err := team.Load(home)
+	if errors.Is(err, team.ErrNone) {
+		return nil, nil
+	}
+	state, errState := team.ReadState(home)
+	out := &Team{Membership: hub.Membership, State: state, Shares: []store.Share{}}
+	out.Held = append([]team.Held{}, out.Held...)
+	if err = errors.Join(err, errState); err != nil || st == nil {
+		return out, err
+	}
+	shares, waiting, err := st.Shares(ctx)
+	for _, s := range shares {
+		s.Key = clean(s.Key)
+		out.Shares = append(out.Shares, s)
+	}
+	out.Waiting = waiting
+	return out, err
+}
+
+// FailsLong says since when synchronising fails, once that is more than a day; else it is empty.
+func FailsLong(home string, now time.Time) string {
+	_, none := team.Load(home)
+	state, err := team.ReadState(home)
+	if none != nil || err != nil || state.Failing.IsZero() || now.Sub(state.Failing) < 24*time.Hour {
+		return ""
+	}
+	return "the team's memory is not synchronised since " + Zoned(state.Failing) + ": " + memoir.Cut(state.Error, 200)
+}

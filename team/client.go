@@ -1,0 +1,161 @@
+package team
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/team/wire"
+)
+
+// Bounds of a request.
+const (
+	patience  = 2 * time.Minute  // for all of it: a push of wire.MaxBytes takes a minute at 0.5 Mbit/s
+	begins    = 45 * time.Second // until the answer begins
+	maxAnswer = 4 * wire.MaxBytes
+)
+
+// client speaks to a hub. Its token goes to that host alone: no redirect is followed.
+type client struct {
+	url, token string
+	http       *http.Client
+}
+
+// newClient returns a client of a hub. http is for this machine alone, since the token would go in the clear.
+func newClient(h Hub) (*client, error) {
+	wrong := func(hint, format string, args ...any) (*client, error) {
+		return nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
+	}
+	at, err := url.Parse(h.URL)
+	switch {
+	case err != nil || at.Host == "" || at.User != nil || at.RawQuery+at.Fragment != "" ||
+		at.Scheme != "http" && at.Scheme != "https":
+		return wrong("for example https://hub.example.com", "this is no address of a hub")
+	case at.Scheme == "http" && !loopback(at.Hostname()):
+		return wrong("use https", "http is for a hub on this machine only: the token would go to %s in the clear", at.Host)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone() // it always is one, with HTTPS_PROXY
+	transport.ResponseHeaderTimeout = begins
+	if h.CA != "" {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM([]byte(h.CA)) {
+			return wrong("name a file with certificates in PEM", "--ca: no certificate is in it")
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &client{strings.TrimRight(h.URL, "/"), h.Token, &http.Client{Transport: transport, Timeout: patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// refusal is a hub's answer that it does not do something.
+type refusal struct{ wire.Problem }
+
+func (r *refusal) Error() string { return "the hub refuses: " + r.Title }
+
+// refused returns the code of a refusal; "" for any other error.
+func refused(err error) string {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.Code
+	}
+	return ""
+}
+
+// ends reports whether no other request would succeed either.
+func ends(err error) bool {
+	code := refused(err)
+	return code != wire.CodeForbidden && code != wire.CodeNotFound && code != wire.CodeUsage && code != wire.CodeTooLarge
+}
+
+// call makes a request and decodes the answer into out, unless that is nil.
+func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if in == nil {
+		body = nil
+	}
+	req, errReq := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
+	if err = cmp.Or(err, errReq); err != nil {
+		return err
+	}
+	req.Header.Set(wire.VersionHeader, strconv.Itoa(wire.Version))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "memoir")
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		hint := "the next run tries again"
+		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+			hint = "`memoir team join --ca FILE` trusts a certificate of your own"
+		}
+		if outer, ok := errors.AsType[*url.Error](err); ok {
+			err = outer.Err // the outer one repeats the address
+		}
+		return memoir.Errorf(memoir.CodeHub, hint, "the hub %s cannot be reached: %w", c.url, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxAnswer))
+	if err == nil && res.StatusCode >= 300 {
+		return c.problem(res, text)
+	}
+	if err == nil && out != nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
+		return memoir.Errorf(memoir.CodeHub, "the next run tries again", "the answer of %s cannot be read: %w", c.url, err)
+	}
+	return nil
+}
+
+// problem returns the error of an answer that is not 2xx.
+func (c *client) problem(res *http.Response, text []byte) error {
+	var r refusal
+	switch to := res.Header.Get("Location"); {
+	case res.StatusCode < 400:
+		return memoir.Errorf(memoir.CodeHub, "`memoir team join` with the address of the hub itself",
+			"%s redirects to %q, which is not followed: that host would get the token", c.url, shown(to))
+	case json.Unmarshal(text, &r.Problem) != nil || r.Code == "": // something in between answered
+		return memoir.Errorf(memoir.CodeHub, "the next run tries again", "%s answers %s", c.url, res.Status)
+	}
+	r.Title, r.Hint = shown(cmp.Or(r.Title, r.Code)), shown(r.Hint)
+	if r.Code == wire.CodeRevoked || r.Code == wire.CodeUnauthorised {
+		r.Hint = "ask for a new code, then `memoir team join " + c.url + "` again; nothing here is lost"
+	}
+	return memoir.Errorf(memoir.CodeHub, r.Hint, "%w", &r)
+}
+
+// shown returns a text of a hub for people.
+func shown(text string) string { return memoir.Visible(memoir.Cut(text, 200)) }
+
+func (c *client) pull(ctx context.Context, p wire.Pull) (page wire.Page, err error) {
+	query := url.Values{"project": {p.Project}, "after": {string(p.After)}, "limit": {strconv.Itoa(p.Limit)}}
+	return page, c.call(ctx, http.MethodGet, "/v1/pull?"+query.Encode(), nil, &page)
+}
+
+func (c *client) push(ctx context.Context, p wire.Push) (done wire.Pushed, err error) {
+	return done, c.call(ctx, http.MethodPost, "/v1/push", p, &done)
+}
+
+func (c *client) me(ctx context.Context) (me wire.Me, err error) {
+	return me, c.call(ctx, http.MethodGet, "/v1/me", nil, &me)
+}

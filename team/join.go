@@ -1,0 +1,92 @@
+package team
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"memoir"
+	"memoir/internal/failpoint"
+	"memoir/team/wire"
+)
+
+// Join exchanges a one-time code for a token of this machine, which it stores. A home may join its hub again, as the
+// same member: what it shares stays.
+func Join(ctx context.Context, home string, h Hub, code, machine string) error {
+	was, err := Load(home)
+	joined := err == nil
+	if err != nil && !errors.Is(err, ErrNone) {
+		return err
+	}
+	const leave = "`memoir team leave` leaves it"
+	if h.URL = strings.TrimRight(h.URL, "/"); joined && was.URL != h.URL {
+		return memoir.Errorf(memoir.CodeUsage, leave, "this home has joined %s", was.URL)
+	}
+	c, err := newClient(h)
+	if err != nil {
+		return err
+	}
+	var j wire.Joined
+	err = c.call(ctx, http.MethodPost, "/v1/join", wire.Join{Code: code, Machine: machine}, &j)
+	switch c.token = j.Token; {
+	case refused(err) == wire.CodeUnauthorised:
+		return memoir.Errorf(memoir.CodeHub, "ask for a new code: each is valid once, for a day", "%w", err)
+	case err != nil:
+		return err
+	case joined && (was.Organisation != j.Organisation || was.Member != j.Member):
+		return errors.Join(memoir.Errorf(memoir.CodeUsage, leave, "the code is of %s of %s, not of %s of %s",
+			j.Member, j.Organisation, was.Member, was.Organisation), c.revoke(ctx, j.Machine))
+	case !joined:
+		was.Epoch = j.Epoch // else the next push compares it
+	}
+	h.Membership = Membership{h.URL, j.Organisation, j.Member, j.Machine, j.Expires}
+	h.Token, h.Epoch = j.Token, was.Epoch
+	return write(home, "hub", h)
+}
+
+func (c *client) revoke(ctx context.Context, machine string) error {
+	return c.call(ctx, http.MethodDelete, "/v1/machines/"+url.PathEscape(machine), nil, nil)
+}
+
+// Leave ends all sharing. What was sent is withdrawn first, unless keep is set: without the hub nothing is changed then.
+// What was received, the token and the shares go; the caller finishes the forgetting that this begins. left is why the
+// hub may still have something that it should not, or accept the token.
+func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err error) {
+	h, err := Load(o.Home)
+	if err != nil {
+		return report, nil, err
+	}
+	c, err := newClient(h)
+	shares, waiting, errShares := o.Store.Shares(ctx)
+	if err = cmp.Or(err, errShares); err != nil {
+		return report, nil, err
+	}
+	if keep = keep || len(shares)+waiting == 0; keep { // of what was forgotten, nothing may stay
+		report, left = Sync(ctx, o, Push)
+	} else if _, err = c.me(ctx); err != nil {
+		err = memoir.Errorf(memoir.CodeHub, "repeat it later, or pass --keep: then what was sent stays at the hub",
+			"nothing is withdrawn: %w", err)
+	}
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+		return report, left, err
+	}
+	for _, share := range shares {
+		if err := o.Store.Unshare(ctx, share.ProjectID, keep); err != nil {
+			return report, left, err
+		}
+	}
+	if !keep {
+		if report, err = Sync(ctx, o, Push); err != nil {
+			return report, left, err
+		}
+	}
+	if h, err = Load(o.Home); err == nil { // the token may be a new one
+		c.token = h.Token
+		left = errors.Join(left, c.revoke(ctx, h.Machine))
+	}
+	return report, left, errors.Join(err, failpoint.RemoveAll(filepath.Dir(fileOf(o.Home, "hub"))))
+}

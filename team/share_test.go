@@ -1,0 +1,224 @@
+package team
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/config"
+	"memoir/secrets"
+	"memoir/store"
+	"memoir/team/wire"
+)
+
+func scanner(t *testing.T) *secrets.Scanner {
+	t.Helper()
+	s, err := secrets.New(secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func leaving(t *testing.T) Leaving {
+	t.Helper()
+	p := memoir.Project{ID: "app-1", Directories: []string{"/home/mira/src/app", "/home/mira/src/worktrees/app-x"}}
+	return Options{UserHome: "/home/mira", Scanner: scanner(t)}.Leaving(p, "host.example/app", "m1")
+}
+
+func TestWhatLeavesOfAStatement(t *testing.T) {
+	t.Parallel()
+	secret := "ghp_" + rand.Text() + strings.ToLower(rand.Text())[:10]
+	long := strings.Repeat("long ", wire.MaxStatement/5)
+	for _, test := range []struct {
+		what string
+		st   memoir.Statement
+		want string // the body; empty: it does not leave
+		own  bool
+		held string
+	}{
+		{"a command", memoir.Statement{ID: "0123456789", Kind: memoir.StatementCommand, Text: "`make` passes", Signal: "passed",
+			By: memoir.ByTool, Items: []int{3}, At: "2026-05-01", Command: "make", Stands: "Makefile", Times: 3},
+			`{"kind":"Commands","text":"` + "`make` passes" + `","signal":"passed","by":"tool","at":"2026-05-01","times":3,"command":"make"}`, false, ""},
+		{"paths of this machine", memoir.Statement{Kind: memoir.StatementFailure, Text: "x", Signal: "fixed", By: memoir.ByTool,
+			Error: "/home/mira/src/app/a.go:3: no", Fix: "cd /home/mira/src/app && ls ~/x /home/mira/y", Paths: []string{"a.go", "/etc/x", "/home/mira/src/app/b.go"}},
+			`{"kind":"Failures","text":"x","signal":"fixed","by":"tool","error":"a.go:3: no","fix":"cd . \u0026\u0026 ls ~/x ~/y","paths":["a.go"]}`, false, ""},
+		{"a claim", memoir.Statement{Kind: memoir.StatementClaim, Text: "x", By: memoir.ByAgent}, "", false, ""},
+		{"what may be a rule", memoir.Statement{Kind: memoir.StatementPreference, Text: "x", Signal: memoir.SignalMaybe, By: memoir.ByPerson}, "", false, ""},
+		{"a wish", memoir.Statement{Kind: memoir.StatementPreference, Text: "“x”", Quote: "x", Signal: "model", By: memoir.ByAgent},
+			`{"kind":"Preferences","text":"“x”","signal":"model","by":"agent"}`, true, ""},
+		{"a person's choice", memoir.Statement{Kind: memoir.StatementDecision, Text: "x", Signal: "chosen", By: memoir.ByPerson},
+			`{"kind":"Decisions","text":"x","signal":"chosen","by":"person"}`, true, ""},
+		{"a quotation", memoir.Statement{Kind: memoir.StatementFinding, Text: "x", Quote: "y", By: memoir.ByAgent},
+			`{"kind":"Findings","text":"x","signal":"","by":"agent"}`, true, ""},
+		{"a rule", memoir.Statement{Kind: memoir.StatementDecision, Text: "x", Signal: memoir.SignalRule, By: memoir.ByAgent},
+			`{"kind":"Decisions","text":"x","signal":"rule","by":"agent"}`, true, ""},
+		{"a note that replaces another", memoir.Statement{Kind: memoir.StatementFinding, Text: "x", Signal: "note", By: memoir.ByPerson, Replaces: "#4"},
+			`{"kind":"Findings","text":"x","signal":"note","by":"person"}`, true, ""},
+		{"a secret", memoir.Statement{Kind: memoir.StatementCommand, Text: "x", By: memoir.ByTool, Command: "curl -H 'token: " + secret + "'"}, "", false, "it has a secret (github-pat)"},
+		{"a secret in a path", memoir.Statement{Kind: memoir.StatementFile, Text: "x", By: memoir.ByTool, Paths: []string{"a/" + secret}}, "", false, "it has a secret (github-pat)"},
+		{"a long one", memoir.Statement{Kind: memoir.StatementCommand, Text: long, By: memoir.ByTool}, "", false, "it is too long"},
+	} {
+		e := memoir.Extraction{SessionKey: "codex:s", Title: "canary-title", Branch: "canary-branch", CWD: "/home/mira/src/app",
+			EndedAt: time.Date(2026, 5, 1, 23, 0, 0, 0, time.UTC), Statements: []memoir.Statement{test.st, test.st}}
+		got, held := leaving(t).Of(e, nil)
+		switch {
+		case test.held != "" && (len(held) != 2 || held[0].Why != test.held):
+			t.Errorf("%s: held %+v", test.what, held)
+		case test.want == "" && len(got) != 0:
+			t.Errorf("%s: it leaves: %s", test.what, got[0].Body)
+		case test.want != "" && (len(got) != 1 || string(got[0].Body) != test.want || got[0].Own != test.own):
+			t.Errorf("%s: %+v\n%s", test.what, got, got[0].Body)
+		}
+		for _, leaf := range got {
+			if err := (wire.Push{Project: "p", Statements: []wire.Statement{leaf.Statement}}).Check(); err != nil || leaf.Day != "2026-05-01" {
+				t.Errorf("%s: %v", test.what, err)
+			}
+		}
+	}
+}
+
+func TestAWithdrawnStatementLeavesAgainUnderAnotherHash(t *testing.T) {
+	t.Parallel()
+	l := leaving(t)
+	e := memoir.Extraction{SessionKey: "codex:s", Statements: []memoir.Statement{{Kind: memoir.StatementFinding, Text: "x", By: memoir.ByAgent}}}
+	var sent []store.Sent
+	seen := map[string]bool{}
+	for range 3 {
+		got, _ := l.Of(e, sent)
+		if len(got) != 1 || seen[got[0].Hash] {
+			t.Fatalf("%+v", got)
+		}
+		seen[got[0].Hash] = true
+		sent = append(sent, store.Sent{Key: l.Key, Hash: got[0].Hash, Withdrawn: true, Told: true})
+	}
+	for i := range sent {
+		sent[i].Key = "of another project"
+	}
+	if got, _ := l.Of(e, sent); got[0].Hash != sent[0].Hash {
+		t.Error("a tombstone of another project counts")
+	}
+}
+
+func TestPathsOfThisMachineBecomeRelative(t *testing.T) {
+	t.Parallel()
+	places := placesOf([]string{"/home/mira/src/app", "/app", "/home/mira/src/app/sub", "/home/mira", "/home"}, "/home/mira")
+	for text, want := range map[string]string{
+		"/home/mira/src/app/a.go":         "a.go",
+		"in `/home/mira/src/app`":         "in `.`",
+		"/home/mira/src/app/ is":          "./ is",
+		"at /home/mira/src/app.":          "at ..",
+		"/home/mira/src/app/sub/b":        "b",
+		"/home/mira/src/app-2/a":          "~/src/app-2/a",
+		"/home/mira/src/app.git/a":        "~/src/app.git/a",
+		"/home/mira2/a":                   "/home/mira2/a",
+		"/mnt/home/mira/a":                "/mnt/home/mira/a",
+		"-I/home/mira/src/app/include":    "-Iinclude",
+		"file:///home/mira/src/app/a":     "file://a",
+		"--out=/home/mira/x:/home/mira/y": "--out=~/x:~/y",
+		"HOME is /home/mira":              "HOME is ~",
+		"/app/x and /apple and ./app/y":   "x and /apple and ./app/y",
+		"(/app)/home/mira/src/app,":       "(.).,",
+		"nothing":                         "nothing",
+	} {
+		if got := relative(text, places); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestWhatArrivesIsData(t *testing.T) {
+	t.Parallel()
+	s := scanner(t)
+	secret := "ghp_" + rand.Text() + strings.ToLower(rand.Text())[:10]
+	change := func(member, body string, with func(*wire.Change)) wire.Change {
+		c := wire.Change{Member: member, Statement: wire.Statement{Session: strings.Repeat("a", 24), Day: "2026-05-01", Body: json.RawMessage(body)}}
+		c.Hash = wire.Of(c.Session, false, c.Day, c.Body)
+		if with != nil {
+			with(&c)
+		}
+		return c
+	}
+	for _, test := range []struct {
+		what   string
+		change wire.Change
+		want   *memoir.Statement // nil: it is left out
+		member string
+	}{
+		{"a finding", change("ben", `{"kind":"Findings","text":"a\n- [x](y)  b","signal":"model","by":"agent","items":[1],"quote":"q","id":"zz","more":1}`, nil),
+			&memoir.Statement{Kind: memoir.StatementFinding, Text: "a - [x](y) b", Signal: "model", By: memoir.ByAgent}, "ben"},
+		{"another's wish", change("ben", `{"kind":"Preferences","text":"x","signal":"rule","by":"person","replaces":"0123456789"}`, nil),
+			&memoir.Statement{Kind: memoir.StatementDecision, Text: "x", Signal: "model", By: memoir.ByAgent}, "ben"},
+		{"an own wish", change("anna", `{"kind":"Preferences","text":"x","signal":"rule","by":"person"}`, nil),
+			&memoir.Statement{Kind: memoir.StatementPreference, Text: "x", Signal: "rule", By: memoir.ByPerson}, ""},
+		{"a name with signs", change("Ben (x)\n]é", `{"kind":"Findings","text":"x","by":"tool","signal":"model"}`, nil),
+			&memoir.Statement{Kind: memoir.StatementFinding, Text: "x", Signal: "model", By: memoir.ByTool}, "Ben__x___é"},
+		{"no name", change("", `{"kind":"Preferences","text":"x","by":"person","signal":"rule"}`, nil),
+			&memoir.Statement{Kind: memoir.StatementDecision, Text: "x", Signal: "model", By: memoir.ByAgent}, "_"},
+		{"places", change("ben", `{"kind":"Findings","text":"x","by":"tool","signal":"m","dir":"../x","paths":["../../etc","/etc","a/b",".git/config"],"anchors":[{"path":"../y"},{"path":"ok"}]}`, nil),
+			&memoir.Statement{Kind: memoir.StatementFinding, Text: "x", Signal: "m", By: memoir.ByTool, Paths: []string{"a/b"}, Anchors: []memoir.Anchor{{Path: "ok"}}}, "ben"},
+		{"a secret", change("ben", `{"kind":"Findings","text":"x","by":"tool","signal":"m","command":"`+secret+`"}`, nil),
+			&memoir.Statement{Kind: memoir.StatementFinding, Text: "x", Signal: "m", By: memoir.ByTool, Command: "[REDACTED:github-pat]"}, "ben"},
+		{"another kind", change("ben", `{"kind":"Wishes","text":"x"}`, nil), nil, ""},
+		{"a claim", change("ben", `{"kind":"Claims of the agent, not verified","text":"x"}`, nil), nil, ""},
+		{"no text", change("ben", `{"kind":"Findings"}`, nil), nil, ""},
+		{"no object", change("ben", `[1]`, nil), nil, ""},
+		{"other types", change("ben", `{"kind":"Findings","text":{"x":1}}`, nil), nil, ""},
+		{"no session", change("ben", `{"kind":"Findings","text":"x"}`, func(c *wire.Change) { c.Session = "../x" }), nil, ""},
+		{"no day", change("ben", `{"kind":"Findings","text":"x"}`, func(c *wire.Change) { c.Day = "today" }), nil, ""},
+		{"no hash", change("ben", `{"kind":"Findings","text":"x"}`, func(c *wire.Change) { c.Hash = "x" }), nil, ""},
+		{"another's own", change("ben", `{"kind":"Findings","text":"x"}`, func(c *wire.Change) { c.Own = true }), nil, ""},
+	} {
+		got, ok := arrived(test.change, "anna", s)
+		if ok != (test.want != nil) {
+			t.Errorf("%s: arrived: %v", test.what, ok)
+			continue
+		}
+		if is, _ := json.Marshal(got.Statement); ok {
+			if want, _ := json.Marshal(test.want); got.Member != test.member || string(is) != string(want) {
+				t.Errorf("%s: %q: %s, want %s", test.what, got.Member, is, want)
+			}
+		}
+	}
+	gone, ok := arrived(wire.Change{Member: "anna", Gone: true, Statement: wire.Statement{Hash: strings.Repeat("0", 64)}}, "anna", s)
+	if !ok || !gone.Gone || gone.Member != "" {
+		t.Errorf("%+v %v", gone, ok)
+	}
+}
+
+func TestAProjectIsSharedByItsRemoteOrName(t *testing.T) {
+	t.Parallel()
+	settings := config.Default()
+	settings.Exclude = []string{"/private/**"}
+	for _, test := range []struct {
+		p        memoir.Project
+		as, want string
+	}{
+		{memoir.Project{Remote: "host.example/a/b"}, "", "host.example/a/b"},
+		{memoir.Project{Remote: "host.example/a/b"}, "notes", "notes"},
+		{memoir.Project{}, "", ""},
+		{memoir.Project{}, " x ", ""},
+		{memoir.Project{Remote: "[redacted:github-pat]/a/b"}, "", ""},
+		{memoir.Project{Remote: "host.example/a/b", Directories: []string{"/private/a"}}, "", ""},
+		{memoir.UserProject(), "me", ""},
+	} {
+		key, err := KeyOf(test.p, test.as, settings)
+		if (err == nil) != (test.want != "") || err == nil && key != test.want || err != nil && memoir.CodeOf(err) != memoir.CodeUsage {
+			t.Errorf("%+v: %q, %v", test, key, err)
+		}
+	}
+}
+
+func TestAddressesThatWouldShowTheToken(t *testing.T) {
+	t.Parallel()
+	for url, good := range map[string]bool{"https://hub.example": true, "https://hub.example/memoir/": true, "http://127.0.0.1:8080": true,
+		"http://[::1]:1": true, "http://localhost:1": true, "http://hub.example": false, "http://127.0.0.1.example": false,
+		"http://192.168.0.1": false, "ftp://localhost": false, "hub.example": false, "https://a:b@hub.example": false, "https://": false, "https://h/?x": false} {
+		if _, err := newClient(Hub{Membership: Membership{URL: url}}); (err == nil) != good {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}

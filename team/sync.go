@@ -1,0 +1,353 @@
+package team
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"memoir"
+	"memoir/config"
+	"memoir/secrets"
+	"memoir/store"
+	"memoir/team/wire"
+)
+
+// Options say whose statements are shared, and how.
+type Options struct {
+	Home     string // memoir's
+	UserHome string // the person's home directory
+	Store    *store.Store
+	Scanner  *secrets.Scanner
+	Settings func(memoir.Project) (config.Settings, error) // with those of the project's own file
+	Now      time.Time                                     // zero: the clock
+}
+
+// Report counts what a synchronisation did.
+type Report struct {
+	Sent      int      `json:"sent"`
+	Withdrawn int      `json:"withdrawn"`
+	Received  int      `json:"received"`
+	Held      []Held   `json:"held"`     // statements that stay here
+	Projects  []string `json:"projects"` // ids of those that changed
+	Forgets   bool     `json:"-"`        // a withdrawal has begun, which the caller finishes
+}
+
+// What a synchronisation does.
+const (
+	Push = 1 << iota
+	Pull
+)
+
+// pageOfOutbox is how many sessions are sent and recorded at once.
+const pageOfOutbox = 100
+
+// renewWithin is the rest of a token's life at which it is replaced.
+const renewWithin = 30 * 24 * time.Hour
+
+// Sync sends what the outbox has and receives what is new, and records how that went. It may be killed at any time:
+// repeating it changes nothing. The report is also of what was done before an error.
+func Sync(ctx context.Context, o Options, what int) (Report, error) {
+	o.Now = cmp.Or(o.Now, time.Now())
+	s := &syncing{Options: o, report: Report{Held: []Held{}, Projects: []string{}}, refused: map[string]bool{}}
+	var errState error
+	hub, err := Load(o.Home)
+	if s.hub = hub; err == nil {
+		s.state, errState = ReadState(o.Home)
+	}
+	if err = cmp.Or(err, errState); err != nil {
+		return s.report, err
+	}
+	err = s.run(ctx, what)
+	if ctx.Err() != nil {
+		return s.report, context.Cause(ctx)
+	}
+	s.report.Held = append(s.report.Held, s.state.Held...)
+	now := o.Now.UTC().Truncate(time.Second)
+	if s.state.Error, s.state.Hint = "", ""; err == nil {
+		s.state.Success, s.state.Failing = now, time.Time{}
+	} else {
+		s.state.Error, s.state.Hint = o.Scanner.Message(err.Error()), memoir.HintOf(err)
+		s.state.Failing = cmp.Or(s.state.Failing, now)
+	}
+	return s.report, errors.Join(err, write(o.Home, "sync", s.state))
+}
+
+type syncing struct {
+	Options
+	hub      Hub
+	client   *client
+	state    State
+	report   Report
+	projects map[string]memoir.Project
+	leaving  Leaving          // of the project that was last looked at
+	failed   map[string]error // of projects, by key
+	refused  map[string]bool  // hashes of statements that the hub refuses
+}
+
+// errAgain says that the hub's database is another one, and that all is to be sent again.
+var errAgain = errors.New("the hub's database is replaced again and again")
+
+func (s *syncing) run(ctx context.Context, what int) (err error) {
+	if s.client, err = newClient(s.hub); err != nil {
+		return err
+	}
+	if s.hub.Expires.Sub(s.Now) < renewWithin {
+		if err := s.renew(ctx); err != nil {
+			return err
+		}
+	}
+	rows, err := s.Store.Projects(ctx)
+	s.projects = map[string]memoir.Project{}
+	for _, row := range rows {
+		s.projects[row.ID] = row.Project
+	}
+	for tries := 0; tries == 0 && err == nil || tries < 3 && errors.Is(err, errAgain); tries++ {
+		err, s.failed = nil, map[string]error{}
+		for _, tombstones := range []bool{true, false} { // they travel first
+			if what&Push != 0 && err == nil {
+				err = s.push(ctx, tombstones)
+			}
+		}
+		if what&Pull != 0 && err == nil {
+			err = s.pull(ctx)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.failed)) {
+		if one := s.failed[key]; one != errReads {
+			err = errors.Join(err, memoir.Errorf(memoir.CodeHub, memoir.HintOf(one), "%s: %w", key, one))
+		}
+	}
+	return err
+}
+
+// renew replaces the token.
+func (s *syncing) renew(ctx context.Context) error {
+	var j wire.Joined
+	err := s.client.call(ctx, http.MethodPost, "/v1/rotate", nil, &j)
+	if err != nil {
+		return err
+	}
+	s.hub.Token, s.hub.Expires, s.client.token = j.Token, j.Expires, j.Token
+	return write(s.Home, "hub", s.hub)
+}
+
+// same returns errAgain if an answer is of another database than the last one.
+func (s *syncing) same(ctx context.Context, epoch string) error {
+	if epoch == s.hub.Epoch {
+		return nil
+	}
+	if err := s.Store.ResendAll(ctx); err != nil {
+		return err
+	}
+	s.hub.Epoch = epoch
+	return cmp.Or(write(s.Home, "hub", s.hub), errAgain)
+}
+
+// push goes through the outbox, for tombstones only or for all.
+func (s *syncing) push(ctx context.Context, tombstones bool) error {
+	for after := ""; ; {
+		page, err := s.Store.Outbox(ctx, after, pageOfOutbox)
+		if err == nil && len(page) > 0 {
+			after = page[len(page)-1].Session
+			err = s.pushPage(ctx, page, tombstones)
+		}
+		if err != nil || len(page) == 0 {
+			return err
+		}
+	}
+}
+
+// pushPage sends what the hub lacks of sessions. It records before that the hub may have it, so that a kill leaves
+// nothing there that nobody withdraws, and then that it has.
+func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstones bool) error {
+	parcels := map[string]*wire.Push{}
+	var all []store.Delivery
+	for _, o := range page {
+		all = append(all, s.compare(o, tombstones, parcels))
+	}
+	if err := s.Store.Deliver(ctx, all, false); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(parcels)) {
+		if err := s.send(ctx, *parcels[key], all); err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		d := &all[i]
+		for j := range d.Sent {
+			failed := s.failed[d.Sent[j].Key] != nil
+			d.Sent[j].Told = !failed && !s.refused[d.Sent[j].Hash]
+			d.Whole = d.Whole && !failed
+		}
+	}
+	return s.Store.Deliver(ctx, all, true)
+}
+
+// compare adds to parcels what the hub lacks of a session: tombstones of what was sent and should not be there, and
+// else also statements.
+func (s *syncing) compare(o store.Outgoing, tombstones bool, parcels map[string]*wire.Push) store.Delivery {
+	wanted, held, waits := s.wanted(o)
+	d, known := store.Delivery{Of: o, Whole: !tombstones && !waits}, map[string]bool{}
+	parcel := func(key, hash string, withdrawn bool) *wire.Push {
+		if parcels[key] == nil {
+			parcels[key] = &wire.Push{Project: key}
+		}
+		d.Sent = append(d.Sent, store.Sent{Key: key, Hash: hash, Withdrawn: withdrawn})
+		return parcels[key]
+	}
+	for _, was := range o.Sent {
+		_, stays := wanted[was.Hash]
+		if (stays || waits) && was.Key == o.Key && !was.Withdrawn {
+			known[was.Hash] = was.Told
+		} else if !was.Withdrawn || !was.Told {
+			p := parcel(was.Key, was.Hash, true)
+			p.Tombstones = append(p.Tombstones, was.Hash)
+		}
+	}
+	if tombstones {
+		return d
+	}
+	s.state.Held = slices.DeleteFunc(s.state.Held, func(h Held) bool { return h.Session == o.Session })
+	s.state.Held = append(s.state.Held, held...)
+	for _, hash := range slices.Sorted(maps.Keys(wanted)) {
+		if !known[hash] {
+			p := parcel(o.Key, hash, false)
+			p.Statements = append(p.Statements, wanted[hash])
+		}
+	}
+	return d
+}
+
+// wanted returns the statements of a session that the hub should have, and those that stay here. A session waits while
+// its project's settings switch sharing off, or its project fails.
+func (s *syncing) wanted(o store.Outgoing) (out map[string]wire.Statement, held []Held, waits bool) {
+	if o.Extraction == nil {
+		return nil, nil, false
+	}
+	project := s.projects[o.Extraction.ProjectID]
+	settings, err := s.Settings(project)
+	switch {
+	case err != nil || settings.Off || !settings.Team.Share || s.failed[o.Key] != nil:
+		return nil, nil, true
+	case settings.Excluded(o.Extraction.CWD): // since the last scan
+		return nil, nil, false
+	case s.leaving.Key != o.Key:
+		s.leaving = s.Leaving(project, o.Key, s.hub.Machine)
+	}
+	leaves, held := s.leaving.Of(*o.Extraction, o.Sent)
+	out = map[string]wire.Statement{}
+	for _, leaf := range leaves {
+		out[leaf.Hash] = leaf.Statement
+	}
+	return out, held, false
+}
+
+// send sends a parcel in pushes within the bounds. A statement in which the hub finds a secret stays here. A failure of
+// one project does not stop the others; an error does.
+func (s *syncing) send(ctx context.Context, p wire.Push, of []store.Delivery) error {
+	for len(p.Tombstones)+len(p.Statements) > 0 {
+		part := wire.Push{Project: p.Project, Tombstones: p.Tombstones[:min(len(p.Tombstones), wire.MaxItems)]}
+		n := 0
+		for size := 80 * len(part.Tombstones); n < min(len(p.Statements), wire.MaxItems-len(part.Tombstones)); n++ {
+			if size += len(p.Statements[n].Body) + 300; size > wire.MaxBytes-4*wire.MaxProject {
+				break
+			}
+		}
+		part.Statements = p.Statements[:n]
+		done, err := s.client.push(ctx, part)
+		if err == nil {
+			err = s.same(ctx, done.Epoch)
+		}
+		refusal, _ := errors.AsType[*refusal](err)
+		switch {
+		case err == nil:
+			s.report.Sent, s.report.Withdrawn = s.report.Sent+n, s.report.Withdrawn+len(part.Tombstones)
+			p.Tombstones, p.Statements = p.Tombstones[len(part.Tombstones):], p.Statements[n:]
+		case refusal != nil && refusal.Code == wire.CodeSecret && !s.refused[refusal.Hash]:
+			s.refuse(p.Project, refusal.Problem, of)
+			isRefused := func(st wire.Statement) bool { return s.refused[st.Hash] }
+			p.Statements = slices.DeleteFunc(slices.Clone(p.Statements), isRefused)
+		case ends(err):
+			return err
+		default:
+			s.failed[p.Project] = s.mayNot(ctx, p.Project, err)
+			return nil
+		}
+	}
+	return nil
+}
+
+func (s *syncing) refuse(key string, why wire.Problem, of []store.Delivery) {
+	s.refused[why.Hash] = true
+	for _, d := range of {
+		if slices.ContainsFunc(d.Sent, func(one store.Sent) bool { return one.Hash == why.Hash }) {
+			s.state.Held = append(s.state.Held, Held{d.Of.Session, key, "the hub finds a secret (" + shown(why.Rule) + ")"})
+		}
+	}
+}
+
+// errReads is the failure of a project that the member only reads. Then the outbox waits, and nothing is wrong.
+var errReads = errors.New("you may read it, not write")
+
+func (s *syncing) mayNot(ctx context.Context, key string, err error) error {
+	if refused(err) == wire.CodeForbidden {
+		if me, failed := s.client.me(ctx); failed == nil && me.Projects[key] == wire.Reader {
+			return errReads
+		}
+	}
+	return err
+}
+
+// pull receives the changes of each shared project since the last one.
+func (s *syncing) pull(ctx context.Context) error {
+	shares, _, err := s.Store.Shares(ctx)
+	for _, share := range shares {
+		for at, more := wire.Cursor(share.Cursor), true; more && err == nil; {
+			at, more, err = s.pullPage(ctx, share, at)
+		}
+		if err != nil && !errors.Is(err, errAgain) && !ends(err) {
+			s.failed[share.Key], err = err, nil
+		}
+	}
+	return err
+}
+
+func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Cursor) (wire.Cursor, bool, error) {
+	page, err := s.client.pull(ctx, wire.Pull{Project: share.Key, After: at, Limit: wire.MaxPage})
+	if err == nil {
+		err = s.same(ctx, page.Epoch)
+	}
+	if err != nil || page.Cursor == at { // nothing is new
+		return at, false, err
+	}
+	hashes := make([]string, len(page.Items))
+	for i, c := range page.Items {
+		hashes[i] = c.Hash
+	}
+	sent, err := s.Store.SentHere(ctx, share.Key, hashes)
+	if err != nil {
+		return at, false, err
+	}
+	var changes []store.Received
+	received := 0
+	for _, c := range page.Items {
+		one, ok := arrived(c, s.hub.Member, s.Scanner)
+		if own := one.Member == "" && sent[c.Hash] && !one.Gone; ok && !own {
+			changes = append(changes, one)
+			if !one.Gone {
+				received++
+			}
+		}
+	}
+	forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
+	if (forgets || received > 0) && !slices.Contains(s.report.Projects, share.ProjectID) {
+		s.report.Projects = append(s.report.Projects, share.ProjectID)
+	}
+	s.report.Received, s.report.Forgets = s.report.Received+received, s.report.Forgets || forgets
+	return page.Cursor, page.More, err
+}

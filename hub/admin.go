@@ -127,13 +127,14 @@ func newCode(ctx context.Context, tx pgx.Tx, org, member int64) (string, error) 
 	return code, err
 }
 
-// member runs a change of a member that is not removed.
+// member runs a change of a member. One that is removed can be erased.
 func (a Admin) member(
 	ctx context.Context, action, name, detail string, change func(tx pgx.Tx, org, member int64) error,
 ) error {
 	return a.do(ctx, action, strings.TrimSpace(name+" "+detail), func(tx pgx.Tx, org int64) error {
 		var id int64
-		err := tx.QueryRow(ctx, `SELECT id FROM memoir.member WHERE organisation = $1 AND name = $2`, org, name).Scan(&id)
+		err := tx.QueryRow(ctx, `SELECT id FROM memoir.member
+			WHERE organisation = $1 AND name = $2 AND (removed IS NULL OR $3)`, org, name, action == "erase").Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub member list` lists them", "there is no member %q", name)
 		}

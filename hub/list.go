@@ -90,40 +90,36 @@ func (h *Hub) Status(ctx context.Context) (Status, error) {
 	return found[0], nil
 }
 
-// Members lists the members of the organisation.
-func (a Admin) Members(ctx context.Context) ([]MemberRow, error) {
+// listed returns the rows of a query, whose first argument is the organisation.
+func listed[T any](ctx context.Context, a Admin, sql string) ([]T, error) {
 	org, err := a.organisation(ctx, a.hub.pool)
 	if err != nil {
 		return nil, err
 	}
-	return rowsOf[MemberRow](ctx, a.hub, `SELECT name,
+	return rowsOf[T](ctx, a.hub, sql, org)
+}
+
+// Members lists the members of the organisation.
+func (a Admin) Members(ctx context.Context) ([]MemberRow, error) {
+	return listed[MemberRow](ctx, a, `SELECT name,
 			ARRAY(SELECT coalesce(p.key, '*') || ' ' || a.role FROM memoir.access a
 				LEFT JOIN memoir.project p ON p.id = a.project WHERE a.member = m.id ORDER BY p.key),
 			(SELECT count(*) FROM memoir.token t WHERE t.member = m.id AND revoked IS NULL AND expires > now()),
 			removed IS NOT NULL
-		FROM memoir.member m WHERE organisation = $1 ORDER BY name`, org)
+		FROM memoir.member m WHERE organisation = $1 ORDER BY name`)
 }
 
-// Tokens lists the machines of the organisation, or of one member.
-func (a Admin) Tokens(ctx context.Context, member string) ([]TokenRow, error) {
-	org, err := a.organisation(ctx, a.hub.pool)
-	if err != nil {
-		return nil, err
-	}
-	return rowsOf[TokenRow](ctx, a.hub, `SELECT t.id, m.name, t.machine, t.seen, t.expires, t.revoked IS NOT NULL
-		FROM memoir.token t JOIN memoir.member m ON m.id = t.member
-		WHERE t.organisation = $1 AND $2 IN ('', m.name) ORDER BY m.name, t.id`, org, member)
+// Tokens lists the machines of the organisation.
+func (a Admin) Tokens(ctx context.Context) ([]TokenRow, error) {
+	return listed[TokenRow](ctx, a, `SELECT t.id, m.name, t.machine, t.seen, t.expires, t.revoked IS NOT NULL
+		FROM memoir.token t JOIN memoir.member m ON m.id = t.member WHERE t.organisation = $1 ORDER BY m.name, t.id`)
 }
 
 // Projects lists the projects of the organisation.
 func (a Admin) Projects(ctx context.Context) ([]ProjectRow, error) {
-	org, err := a.organisation(ctx, a.hub.pool)
-	if err != nil {
-		return nil, err
-	}
-	return rowsOf[ProjectRow](ctx, a.hub, `SELECT key,
+	return listed[ProjectRow](ctx, a, `SELECT key,
 			ARRAY(SELECT k.key FROM memoir.project k WHERE k.alias_of = p.id ORDER BY k.key),
 			(SELECT count(*) FROM memoir.statement s WHERE s.organisation = p.organisation AND s.project = p.id),
 			(SELECT count(*) FROM memoir.tombstone g WHERE g.organisation = p.organisation AND g.project = p.id)
-		FROM memoir.project p WHERE organisation = $1 AND alias_of IS NULL ORDER BY key`, org)
+		FROM memoir.project p WHERE organisation = $1 AND alias_of IS NULL ORDER BY key`)
 }

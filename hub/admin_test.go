@@ -1,0 +1,127 @@
+package hub_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/hub"
+	"memoir/hub/hubtest"
+	"memoir/team/wire"
+)
+
+func TestErasingAMemberLeavesHashesOnly(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Writer))
+	s, own := statement("anna's"), withBody(`{"text":"own"}`, true)
+	anna.push(shop, s)
+	anna.push("github.com/acme/site", own)
+	ben.push(shop, statement("ben's"))
+	seen := ben.pull(shop, "")
+	if n, err := d.Admin.Erase(t.Context(), "anna"); n != 2 || err != nil {
+		t.Errorf("%d erased, %v", n, err)
+	}
+	anna.refused(wire.CodeUnauthorised, "POST", "/v1/push", pushOf(shop, s))
+	wantTexts(t, ben.pull(shop, seen.Cursor), "anna withdrew "+s.Hash)
+	wantTexts(t, ben.pull(shop, ""), `ben: {"kind":"Findings","text":"ben's"}`, "anna withdrew "+s.Hash)
+	if n := d.Number(t, "SELECT count(*) FROM memoir.token JOIN memoir.member m ON m.id = member WHERE name = 'anna'"); n != 0 {
+		t.Errorf("%d tokens are left", n)
+	}
+	// Who comes back gets a new start, and what was erased stays so.
+	again := join(t, url, d.Member(t, "anna", wire.Writer))
+	if pushed := again.push(shop, s); pushed.New != 0 {
+		t.Errorf("%+v", pushed)
+	}
+}
+
+func TestARemovedMembersStatementsStay(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Reader))
+	code, err := d.Admin.NewCode(t.Context(), "anna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anna.push(shop, statement("said"))
+	if err := d.Admin.Remove(t.Context(), "anna"); err != nil {
+		t.Fatal(err)
+	}
+	anna.refused(wire.CodeRevoked, "GET", "/v1/me", nil)
+	machine{t: t, url: url}.refused(wire.CodeUnauthorised, "POST", "/v1/join", wire.Join{Code: code, Machine: "m"})
+	wantTexts(t, ben.pull(shop, ""), `anna: {"kind":"Findings","text":"said"}`)
+	if _, err := d.Admin.NewCode(t.Context(), "anna"); err == nil {
+		t.Error("a removed member gets a code")
+	}
+}
+
+func TestRolesAreGrantedAndRevoked(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Reader, shop))
+	try := func(want string) {
+		t.Helper()
+		_, read := anna.do("GET", pullPath(shop, "", 0), nil, nil)
+		_, write := anna.do("POST", "/v1/push", pushOf(shop, statement("said")), nil)
+		if got := read.Code + "/" + write.Code; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	step := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	try("/forbidden")
+	step(d.Admin.Grant(t.Context(), "anna", shop, wire.Writer))
+	try("/")
+	step(d.Admin.Grant(t.Context(), "anna", "", wire.Reader))
+	try("/")
+	step(d.Admin.Revoke(t.Context(), "anna", shop))
+	try("/forbidden")
+	if d.Admin.Revoke(t.Context(), "anna", shop) == nil {
+		t.Error("a role that is not there was revoked")
+	}
+	step(d.Admin.Revoke(t.Context(), "anna", ""))
+	try("forbidden/forbidden")
+	if d.Admin.Grant(t.Context(), "anna", shop, "owner") == nil {
+		t.Error("there is no role owner")
+	}
+}
+
+func TestAProjectHasSeveralKeys(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Reader, shop))
+	const renamed, other = "github.com/acme/store", "github.com/acme/outlet"
+	s, both, gone := statement("one"), statement("both"), statement("gone")
+	anna.push(shop, s, both)
+	if err := d.Admin.Alias(t.Context(), shop, renamed); err != nil {
+		t.Fatal(err)
+	}
+	if again := anna.push(renamed, s); again.New != 0 {
+		t.Errorf("%+v", again)
+	}
+	before := ben.pull(renamed, "")
+	if page := ben.pull(shop, before.Cursor); page.Epoch != before.Epoch {
+		t.Error("another key alone began an epoch")
+	}
+	// Two machines pushed under another key before anybody said that it is the same project.
+	anna.push(other, gone, both)
+	anna.push(other, gone.Hash, s.Hash)
+	if err := d.Admin.Alias(t.Context(), renamed, other); err != nil {
+		t.Fatal(err)
+	}
+	page := ben.pull(other, before.Cursor)
+	if page.Epoch == before.Epoch {
+		t.Error("moved statements have the old epoch")
+	}
+	wantTexts(t, page, "anna: "+string(both.Body), "anna withdrew "+gone.Hash, "anna withdrew "+s.Hash)
+	anna.push(renamed, statement("two"))
+	wantTexts(t, ben.pull(shop, page.Cursor), `anna: {"kind":"Findings","text":"two"}`)
+
+	rows, err := d.Admin.Projects(t.Context())
+	if diff := cmp.Diff([]hub.ProjectRow{{Key: shop, Aliases: []string{other, renamed}, Statements: 2, Tombstones: 2}}, rows); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}

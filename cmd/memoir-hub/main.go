@@ -111,16 +111,17 @@ func printRows[T any](c *cli.Context, rows []T, err error) error {
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	of := reflect.TypeFor[T]()
-	for i := range of.NumField() {
-		fmt.Fprint(w, strings.ToUpper(of.Field(i).Tag.Get("json")), "\t")
+	line := make([]string, of.NumField())
+	for i := range line {
+		line[i] = strings.ToUpper(of.Field(i).Tag.Get("json"))
 	}
+	fmt.Fprintln(w, strings.Join(line, "\t"))
 	for _, row := range rows {
-		fmt.Fprintln(w)
-		for i := range of.NumField() {
-			fmt.Fprint(w, cell(reflect.ValueOf(row).Field(i).Interface()), "\t")
+		for i := range line {
+			line[i] = cell(reflect.ValueOf(row).Field(i).Interface())
 		}
+		fmt.Fprintln(w, strings.Join(line, "\t"))
 	}
-	fmt.Fprintln(w)
 	return w.Flush()
 }
 

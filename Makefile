@@ -58,7 +58,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test tests torture lint bench try-hub sessions agents picture clean help
+.PHONY: build install uninstall dist run test tests torture torture-hub lint bench try-hub sessions agents picture clean help
 
 build: ## build bin/memoir, its manual page and completions, and bin/memoir-hub
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -127,6 +127,9 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an hour; all: many
 	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -vet=off -count=1 -v -timeout $(if $(filter all,$(DEPTH)),24h,90m) \
 		-run '^Test(AnEditByHandAtAnyMoment|ACommandThatIs|ARunThatIs|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ALockInTheMiddle|ADiskWithout|TooFewHandles|NoSecretComesOut|SecretsAndNames|NoDamageOfAFile)' ./cmd/memoir
+
+torture-hub: ## kill hubs and PostgreSQL 200 times while machines push and pull
+	MEMOIR_TORTURE_KILLS=200 go test -vet=off -count=1 -v -timeout 90m -run '^TestWhatIsKilled' ./hub
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)

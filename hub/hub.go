@@ -26,7 +26,7 @@ type Hub struct {
 	scanner *secrets.Scanner
 	log     *slog.Logger
 	metrics *metrics
-	guests  *budget
+	guests  budget
 	proxied bool
 }
 
@@ -63,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Hub{
-		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), guests: newBudget(), proxied: o.Proxied,
+		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
 	}, nil
 }
 

@@ -40,10 +40,7 @@ func newApp() *cli.App {
 				command("add", "NAME", "add an organisation", "memoir-hub org add acme", nil,
 					func(c *cli.Context, h *hub.Hub, args []string) error { return h.AddOrganisation(c.Context, args[0]) }),
 				command("list", "", "list organisations", "memoir-hub org list --json", []cli.Flag{jsonFlag},
-					func(c *cli.Context, h *hub.Hub, _ []string) error {
-						rows, err := h.Organisations(c.Context)
-						return printRows(c, rows, err)
-					})),
+					func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Organisations) })),
 			group("member", "who may use the hub", memberCommands()...),
 			group("token", "machines, each with a token",
 				list("machines", "memoir-hub token list --json", hub.Admin.Tokens),
@@ -73,19 +70,12 @@ func newApp() *cli.App {
 					return said(err, "erased %s of %s", memoir.Count(n, "statement"), args[0])
 				}),
 			command("status", "", "count what the database holds", "memoir-hub status --json", []cli.Flag{jsonFlag},
-				func(c *cli.Context, h *hub.Hub, _ []string) error {
-					status, err := h.Status(c.Context)
-					if err == nil && c.Bool("json") {
-						return printJSON(c.App.Writer, status)
-					}
-					return printRows(c, []hub.Status{status}, err)
-				}),
+				func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Status) }),
 		},
 	}
 }
 
 func memberCommands() []*cli.Command {
-	const valid = "the code is valid for 24 hours; `memoir team join URL` asks for it"
 	return []*cli.Command{
 		admin("add", "NAME", "add a member and print a one-time code to join with",
 			"memoir-hub member add anna\n  memoir-hub member add ci --role reader --project github.com/acme/shop",
@@ -95,15 +85,15 @@ func memberCommands() []*cli.Command {
 			},
 			func(c *cli.Context, a hub.Admin, args []string) error {
 				code, err := a.AddMember(c.Context, args[0], wire.Role(c.String("role")), c.StringSlice("project"))
-				return printCode(c, code, err, valid)
+				return printCode(c, code, err)
 			}),
 		admin("code", "NAME", "print another one-time code, for another machine", "memoir-hub member code anna", nil,
 			func(c *cli.Context, a hub.Admin, args []string) error {
 				code, err := a.NewCode(c.Context, args[0])
-				return printCode(c, code, err, valid)
+				return printCode(c, code, err)
 			}),
 		list("members with their roles", "memoir-hub member list --json", hub.Admin.Members),
-		admin("remove", "NAME", "revoke a member's machines, codes and roles; statements stay", "memoir-hub member remove anna",
+		admin("remove", "NAME", "end a member's machines, codes and roles; statements stay", "memoir-hub member remove anna",
 			nil, func(c *cli.Context, a hub.Admin, args []string) error { return a.Remove(c.Context, args[0]) }),
 	}
 }
@@ -126,12 +116,10 @@ func migrateCommand() *cli.Command {
 }
 
 func serveCommand() *cli.Command {
-	return &cli.Command{
-		Name: "serve", Usage: "answer machines until SIGTERM", OnUsageError: usageError,
-		Description: "Plain http is for this machine alone, or for a proxy in front that speaks https.\n\nExamples:\n" +
-			"  memoir-hub serve --listen :443 --tls-cert cert.pem --tls-key key.pem\n" +
+	return command("serve", "", "answer machines until SIGTERM; plain http is for this machine, or for a proxy",
+		"memoir-hub serve --listen :443 --tls-cert cert.pem --tls-key key.pem\n"+
 			"  memoir-hub serve --listen 10.0.0.5:8470 --behind-proxy --metrics-listen 127.0.0.1:8471",
-		Flags: []cli.Flag{databaseFlag,
+		[]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8470", Usage: "listen on `HOST:PORT`"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "certificate chain, a `FILE` in PEM"},
 			&cli.StringFlag{Name: "tls-key", Usage: "its key, a `FILE` in PEM"},
@@ -139,20 +127,12 @@ func serveCommand() *cli.Command {
 				Usage: "a proxy speaks https, and sets X-Forwarded-Proto and X-Forwarded-For"},
 			&cli.StringFlag{Name: "metrics-listen", Usage: "serve /metrics on `HOST:PORT` (default: on a loopback --listen)"},
 		},
-		Action: func(c *cli.Context) error {
-			log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-			h, err := open(c, hub.Options{Log: log, Proxied: c.Bool("behind-proxy")})
-			if err != nil {
-				return err
-			}
-			defer h.Close()
+		func(c *cli.Context, h *hub.Hub, _ []string) error {
 			return h.Serve(c.Context, hub.ServeOptions{
 				Listen: c.String("listen"), Certificate: c.String("tls-cert"), Key: c.String("tls-key"),
 				Metrics: c.String("metrics-listen"),
-				Ready:   func(address string) { log.Info("listening", "address", address, "version", version()) },
 			})
-		},
-	}
+		})
 }
 
 // command is one that works on the database.
@@ -167,7 +147,14 @@ func command(
 			if err != nil {
 				return err
 			}
-			h, err := open(c, hub.Options{})
+			if c.String("database") == "" {
+				return memoir.Errorf(memoir.CodeUsage, "pass --database URL, or set MEMOIR_HUB_DATABASE",
+					"no database was named")
+			}
+			h, err := hub.Open(c.Context, hub.Options{
+				Database: c.String("database"), Proxied: c.Bool("behind-proxy"),
+				Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("version", version()),
+			})
 			if err != nil {
 				return err
 			}
@@ -187,19 +174,11 @@ func admin(
 		})
 }
 
-func list[T any](of, example string, rows func(a hub.Admin, ctx context.Context) ([]T, error)) *cli.Command {
-	return admin("list", "", "list "+of, example, []cli.Flag{jsonFlag},
-		func(c *cli.Context, a hub.Admin, _ []string) error {
-			found, err := rows(a, c.Context)
-			return printRows(c, found, err)
+func list(of, example string, rows func(a hub.Admin, ctx context.Context) (hub.Table, error)) *cli.Command {
+	return command("list", "", "list "+of, example, []cli.Flag{orgFlag, jsonFlag},
+		func(c *cli.Context, h *hub.Hub, _ []string) error {
+			return printTable(c, func(ctx context.Context) (hub.Table, error) { return rows(h.Admin(c.String("org")), ctx) })
 		})
-}
-
-func open(c *cli.Context, o hub.Options) (*hub.Hub, error) {
-	if o.Database = c.String("database"); o.Database == "" {
-		return nil, memoir.Errorf(memoir.CodeUsage, "pass --database URL, or set MEMOIR_HUB_DATABASE", "no database was named")
-	}
-	return hub.Open(c.Context, o)
 }
 
 func unknown(c *cli.Context) error {
@@ -222,11 +201,11 @@ func key(word string) string {
 	return word
 }
 
-func printCode(c *cli.Context, code string, err error, valid string) error {
+func printCode(c *cli.Context, code string, err error) error {
 	if err == nil {
 		_, err = fmt.Fprintln(c.App.Writer, code)
 	}
-	return said(err, valid)
+	return said(err, "the code is valid for 24 hours; `memoir team join URL` asks for it")
 }
 
 // said writes a message unless something failed.

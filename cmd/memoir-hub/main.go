@@ -8,10 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -22,6 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/hub"
 )
 
 // Version is set by the build, as that of memoir is.
@@ -101,48 +100,38 @@ func arguments(c *cli.Context) ([]string, error) {
 	return args, nil
 }
 
-// printRows prints rows as a table, or as a JSON array. The names of the columns are those of the JSON.
-func printRows[T any](c *cli.Context, rows []T, err error) error {
+// printTable prints a table, or a JSON array with an object for each row.
+func printTable(c *cli.Context, table func(context.Context) (hub.Table, error)) error {
+	t, err := table(c.Context)
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, append([]T{}, rows...))
-	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	of := reflect.TypeFor[T]()
-	line := make([]string, of.NumField())
-	for i := range line {
-		line[i] = strings.ToUpper(of.Field(i).Tag.Get("json"))
-	}
-	fmt.Fprintln(w, strings.Join(line, "\t"))
-	for _, row := range rows {
-		for i := range line {
-			line[i] = cell(reflect.ValueOf(row).Field(i).Interface())
+	fmt.Fprintln(w, strings.ToUpper(strings.Join(t.Columns, "\t")))
+	objects := []map[string]any{}
+	for _, row := range t.Rows {
+		object, cells := map[string]any{}, make([]string, len(row))
+		for i, value := range row {
+			object[t.Columns[i]], cells[i] = value, cell(value)
 		}
-		fmt.Fprintln(w, strings.Join(line, "\t"))
+		objects = append(objects, object)
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	return w.Flush()
+	if !c.Bool("json") {
+		return w.Flush()
+	}
+	e := json.NewEncoder(c.App.Writer)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(objects)
 }
 
 func cell(v any) string {
 	switch v := v.(type) {
 	case time.Time:
 		return v.UTC().Format("2006-01-02 15:04")
-	case bool:
-		return map[bool]string{true: "yes", false: "no"}[v]
-	case []string:
-		if len(v) == 0 {
-			return "-"
-		}
-		return strings.Join(v, ", ")
+	case []any:
+		return strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", v), `[]"`), `" "`, ", ")
 	}
 	return fmt.Sprint(v)
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

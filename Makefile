@@ -154,7 +154,7 @@ clean: ## remove what the other targets made
 	rm -rf bin dist .tools
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(STATICCHECK):
 	mkdir -p $(@D)

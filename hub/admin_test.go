@@ -1,6 +1,10 @@
 package hub_test
 
 import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,5 +127,47 @@ func TestAProjectHasSeveralKeys(t *testing.T) {
 	want := [][]any{{shop, []any{other, renamed}, int64(2), int64(2)}}
 	if diff := cmp.Diff(want, rows.Rows); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+}
+
+// TestWhatWasWithdrawnIsInNoFile looks for a text in PostgreSQL's files, except for the WAL.
+func TestWhatWasWithdrawnIsInNoFile(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	canary := "canary " + random(12)
+	found := func() (files []string) {
+		t.Helper()
+		d.Must(t, "ANALYZE; CHECKPOINT")
+		if dump, err := d.Tool("pg_dump", d.URL("postgres", d.Name, false)); err != nil || bytes.Contains(dump, []byte(canary)) {
+			files = append(files, "a dump")
+		}
+		err := filepath.WalkDir(filepath.Join(d.Dir(), "data"), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() && entry.Name() == "pg_wal" {
+				return fs.SkipDir
+			}
+			if text, _ := os.ReadFile(path); bytes.Contains(text, []byte(canary)) { // PostgreSQL removes files meanwhile
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return files
+	}
+	for i := range 3 { // others stay on the same page
+		anna.push(shop, statement("other"+random(i)), statement(canary+random(i)))
+	}
+	if len(found()) < 2 {
+		t.Error("the search finds nothing")
+	}
+	for _, c := range anna.pull(shop, "").Items {
+		if bytes.Contains(c.Body, []byte(canary)) {
+			anna.push(shop, c.Hash)
+		}
+	}
+	d.Must(t, "VACUUM FULL memoir.statement")
+	if files := found(); len(files) > 0 {
+		t.Errorf("it is still in %v", files)
 	}
 }

@@ -37,7 +37,7 @@ type Options struct {
 	Proxied  bool         // a proxy is in front: it says who calls, and whether they came by https
 }
 
-// Open connects to the database. Close ends all connections.
+// Open returns a hub whose connections are made when they are needed. Close ends them.
 func Open(ctx context.Context, o Options) (*Hub, error) {
 	config, err := pgxpool.ParseConfig(o.Database)
 	if err != nil {
@@ -49,10 +49,6 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	config.ConnConfig.ConnectTimeout = 10 * time.Second
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, asError(err)
-	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
 		return nil, asError(err)
 	}
 	scanner, err := secrets.New(secrets.Options{})

@@ -140,22 +140,28 @@ func (x *torture) run() {
 
 func project(n int) string { return fmt.Sprint("github.com/acme/p", n) }
 
-// start starts a hub and waits until it answers.
+// start starts a hub and waits until it answers. It ends at once while PgBouncer still refuses, as PostgreSQL was down,
+// and is started again then, as systemd does.
 func (x *torture) start(i int) {
-	h := exec.Command(os.Args[0])
-	h.Env = append(os.Environ(), serveVariable+"="+x.ServeURL(), listenVariable+"="+x.addresses[i])
-	h.Stderr = os.Stderr
-	out, err := h.StdoutPipe()
-	if err == nil {
-		err = h.Start()
+	for try := range 1000 {
+		h := exec.Command(os.Args[0])
+		h.Env = append(os.Environ(), serveVariable+"="+x.ServeURL(), listenVariable+"="+x.addresses[i])
+		out, err := h.StdoutPipe()
+		if err == nil {
+			err = h.Start()
+		}
+		if err != nil {
+			x.t.Error(err)
+			return
+		}
+		x.hubs[i] = h
+		if line, _ := bufio.NewReader(out).ReadString('\n'); line == "ready\n" {
+			return
+		}
+		if err := h.Wait(); try == 999 {
+			x.t.Error("a hub does not start: ", err)
+		}
 	}
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		x.t.Errorf("hub: %q, %v", line, err)
-	}
-	x.hubs[i] = h
 }
 
 // kill kills a hub, or PostgreSQL if what is 2, and starts it again.
@@ -264,7 +270,10 @@ func (p *pusher) pullSome(key string) {
 // try sends a request to one of the hubs until one answers it.
 func (p *pusher) try(method, path string, body []byte, out any) {
 	for p.t.Context().Err() == nil && !p.t.Failed() {
-		r, _ := http.NewRequest(method, "http://"+p.addresses[rand.IntN(len(p.addresses))]+path, bytes.NewReader(body))
+		p.repair.RLock() // what was killed is started again
+		address := p.addresses[rand.IntN(len(p.addresses))]
+		p.repair.RUnlock()
+		r, _ := http.NewRequest(method, "http://"+address+path, bytes.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+p.token)
 		answer, err := http.DefaultClient.Do(r)
 		if err == nil {
@@ -278,7 +287,5 @@ func (p *pusher) try(method, path string, body []byte, out any) {
 				p.t.Errorf("%s: %d %s", path, answer.StatusCode, text.String())
 			}
 		}
-		p.repair.RLock() // what was killed is started again
-		p.repair.RUnlock()
 	}
 }

@@ -3,13 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -17,6 +22,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"memoir/hub"
 	"memoir/hub/hubtest"
 )
 
@@ -86,6 +92,52 @@ func TestServeAnswersUntilItIsStopped(t *testing.T) {
 	rest, _ := io.ReadAll(io.MultiReader(lines.Buffered(), log))
 	if err := cmd.Wait(); err != nil || !bytes.Contains(rest, []byte("stopping")) {
 		t.Errorf("%v: %s", err, rest)
+	}
+}
+
+// TestServeSpeaksHTTPS starts a hub with a certificate, which then may listen for other machines, and metrics apart.
+func TestServeSpeaksHTTPS(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	secured := httptest.NewTLSServer(nil) // for its certificate
+	defer secured.Close()
+	pair := secured.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, block := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, "key.pem": {Type: "PRIVATE KEY", Bytes: key},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- h.Serve(ctx, hub.ServeOptions{Listen: "0.0.0.0:0", Certificate: filepath.Join(dir, "cert.pem"),
+			Key: filepath.Join(dir, "key.pem"), Metrics: "127.0.0.1:0", Ready: func(address string) { ready <- address }})
+	}()
+	_, port, _ := net.SplitHostPort(<-ready)
+	for path, want := range map[string]int{"/healthz": 200, "/v1/me": 401, "/metrics": 404} {
+		answer, err := secured.Client().Get("https://127.0.0.1:" + port + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d", path, answer.StatusCode)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,12 +2,14 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,6 +95,9 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
 			if route != "/" && code != wire.CodeUnavailable {
+				// Also if the caller has gone.
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+				defer cancel()
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
 					h.log.Error("a refusal is not in the audit", "route", route, "code", code, "error", asError(err).Error())
 				}
@@ -161,15 +166,14 @@ func readBody(r *http.Request, into any) error {
 
 func readPull(r *http.Request) (wire.Pull, error) {
 	query := r.URL.Query()
-	p := wire.Pull{Project: query.Get("project"), After: wire.Cursor(query.Get("after")), Limit: wire.MaxPage}
+	p := wire.Pull{Project: query.Get("project"), After: wire.Cursor(query.Get("after"))}
 	if err := wire.CheckProject(p.Project); err != nil {
 		return p, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
-	if said := query.Get("limit"); said != "" {
-		var err error
-		if p.Limit, err = strconv.Atoi(said); err != nil || p.Limit < 1 || p.Limit > wire.MaxPage {
-			return p, refuse(400, wire.CodeUsage, "limit is a number from 1 to "+strconv.Itoa(wire.MaxPage), "")
-		}
+	var err error
+	p.Limit, err = strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(wire.MaxPage)))
+	if err != nil || p.Limit < 1 || p.Limit > wire.MaxPage {
+		return p, refuse(400, wire.CodeUsage, "limit is a number from 1 to "+strconv.Itoa(wire.MaxPage), "")
 	}
 	return p, nil
 }
@@ -179,29 +183,15 @@ type encoded []byte
 
 // encodedPage writes bodies byte for byte, as their hashes need it. encoding/json would leave out their blanks.
 func encodedPage(p wire.Page) encoded {
-	var b bytes.Buffer
-	b.WriteString(`{"items":[`)
-	for i, change := range p.Items {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		body := change.Body
-		change.Body = nil
-		before, after, _ := bytes.Cut(marshal(change), []byte(`"body":null`))
-		b.Write(before)
-		if body == nil {
-			body = []byte("null")
-		}
-		b.WriteString(`"body":`)
-		b.Write(body)
-		b.Write(after)
+	items := make([][]byte, len(p.Items))
+	for i, c := range p.Items {
+		body := cmp.Or(string(c.Body), "null")
+		c.Body = nil
+		items[i] = bytes.Replace(marshal(c), []byte(`"body":null`), []byte(`"body":`+body), 1)
 	}
 	p.Items = nil
-	rest, _ := bytes.CutPrefix(marshal(p), []byte("{"))
-	rest = bytes.Replace(rest, []byte(`"items":null,`), nil, 1)
-	b.WriteString("],")
-	b.Write(rest)
-	return b.Bytes()
+	list := slices.Concat([]byte(`"items":[`), bytes.Join(items, []byte(",")), []byte("]"))
+	return bytes.Replace(marshal(p), []byte(`"items":null`), list, 1)
 }
 
 func marshal(v any) []byte {

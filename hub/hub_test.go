@@ -16,8 +16,6 @@ import (
 	"memoir/team/wire"
 )
 
-func TestMain(m *testing.M) { hubtest.Main(m) }
-
 // machine is a client with the token of a machine; empty: none.
 type machine struct {
 	t          testing.TB

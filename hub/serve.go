@@ -53,6 +53,7 @@ func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
 	for s, l := range servers {
 		go func() { ended <- s.Serve(l) }()
 	}
+	h.log.Info("listening", "address", listener.Addr().String())
 	if o.Ready != nil {
 		o.Ready(listener.Addr().String())
 	}

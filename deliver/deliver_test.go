@@ -34,7 +34,7 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 	md, lines := "# Memory\n", map[string]memoir.LineOrigin{}
 	anchors := map[string][]memoir.Anchor{}
 	var all []memoir.Extraction
-	for _, key := range []string{"codex:new", "codex:old"} {
+	for _, key := range []string{"team:alice-1", "codex:new", "codex:old"} {
 		e := memoir.Extraction{SessionKey: key, ProjectID: project, Statements: sessions[key], EndedAt: time.Unix(1e9, 0)}
 		e.Identify()
 		all = append(all, e)
@@ -182,5 +182,35 @@ func TestAContextIsToldOnceUntilItIsCompacted(t *testing.T) {
 	must(t, deliver.Forget(home, "", []string{other.Session}))
 	if all, err = deliver.Receipts(home); err != nil || len(all) != 3 || all[0].Session != r.Session {
 		t.Errorf("after one was forgotten: %v, %v", all, err)
+	}
+}
+
+func TestAMembersCommandIsToldOnceAPersonAcceptedIt(t *testing.T) {
+	t.Parallel()
+	theirs := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	theirs.Signal, theirs.By = memoir.SignalTeam, memoir.ByMember
+	other := theirs
+	other.Fix = "cargo test cache --lib"
+	id := memoir.StatementID(project, theirs.Kind, theirs.Text)
+	own := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	for name, test := range map[string]struct {
+		sessions map[string][]memoir.Statement
+		accepted map[string]int64
+		edit     func(string) string
+		want     string
+	}{
+		"new":      {map[string][]memoir.Statement{"team:alice-1": {theirs}}, nil, nil, ""},
+		"accepted": {map[string][]memoir.Statement{"team:alice-1": {theirs}}, map[string]int64{id: 1}, nil, "its account: fixed by `cargo test cache`."},
+		"dropped": {map[string][]memoir.Statement{"team:alice-1": {theirs}}, map[string]int64{id: 1},
+			func(string) string { return "# Memory\n" }, ""},
+		"own in the same words": {map[string][]memoir.Statement{"team:alice-1": {other}, "codex:old": {own}}, nil, nil,
+			"in session codex:old, the same failure: `cargo test cache --lib`; then `cargo test cache` passed."},
+	} {
+		r := published(t, test.sessions, test.edit)
+		r.Accepted = func() (map[string]int64, error) { return test.accepted, nil }
+		text, err := r.AfterFailure("cargo test x --lib", noLibrary+"\n", always)
+		if err != nil || test.want == "" && text != "" || !strings.Contains(text, test.want) {
+			t.Errorf("%s: %q %v, want %q", name, text, err, test.want)
+		}
 	}
 }

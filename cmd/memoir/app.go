@@ -42,7 +42,7 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 		Commands: []*cli.Command{
 			runCommand(p), viewCommand(p), searchCommand(p), whyCommand(p), reviewCommand(p), checkCommand(p), catCommand(p),
 			projectsCommand(p), logCommand(p), diffCommand(p),
-			restoreCommand(p), patchCommand(p), reflectCommand(p), mountCommand(p),
+			restoreCommand(p), patchCommand(p), reflectCommand(p), mountCommand(p), teamCommand(p),
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
 			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p), historyCommand(p),
 			messageCommand(p), recapCommand(p),

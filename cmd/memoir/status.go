@@ -128,6 +128,7 @@ func (p *program) printStatus(s operation.Status) {
 	statusList(p, "unfinished", s.Unfinished, func(u operation.Unfinished) string {
 		return fmt.Sprintf("%s: %s (%s)", strings.TrimSpace(u.What+" "+u.Project), u.Detail, u.Hint)
 	})
+	statusList(p, "team", s.TeamMemories, sayTeam)
 	statusList(p, "unreadable", s.Unreadable, func(u operation.Unreadable) string { return u.Error })
 	p.ui.sayHint(cmp.Or(s.Next.Hint, hint))
 	p.ui.sayHint(sayAgain(s.Again))
@@ -152,6 +153,14 @@ func statusList[T any](p *program, label string, all []T, say func(T) string) {
 		}
 		p.statusLine(label, say(one))
 	}
+}
+
+func sayTeam(t operation.TeamMemory) string {
+	text := t.Project + ": " + count(t.Lines, "line")
+	if !t.Trusted {
+		return text + ", not trusted: `memoir trust --team` there reads them"
+	}
+	return strings.TrimSuffix(text+"; ignored files: "+byRule(t.Ignored), "; ignored files: ")
 }
 
 func sayNext(n operation.Next) string {

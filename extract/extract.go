@@ -111,6 +111,7 @@ const (
 	signalFixed       = "fixed"       // fixed.go: a failure with its remedy
 	signalRepaired    = "repaired"    // repaired.go: a failure with the one command that repaired it
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
+	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
 	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
@@ -119,7 +120,7 @@ const (
 var parties = map[string]memoir.Party{
 	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalInstruction: memoir.ByTool,
 	signalPassed: memoir.ByTool, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
-	memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
+	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }

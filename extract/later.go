@@ -76,8 +76,11 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 	s := &saying{Statement: st, from: e, at: cmp.Or(st.At, e.EndedAt.UTC().Format(time.DateOnly))}
 	fact := func(want, reject string) { s.wants, s.rejects = memoir.Words{want}, memoir.Words{reject} }
 	ran, failed := "passes\n"+st.Command+"\n"+st.Dir, "fails\n"+st.Command+"\n"+st.Dir
-	switch {
-	case st.Kind == memoir.StatementPreference, st.Signal == memoir.SignalRule || st.Signal == memoir.SignalMaybe:
+	switch m := newNames.FindStringSubmatch(strings.ToLower(st.Quote)); {
+	case st.Signal == signalRenamed && m != nil:
+		fact(m[2], m[1])
+	case st.Kind == memoir.StatementPreference, st.Signal == memoir.SignalRule || st.Signal == memoir.SignalMaybe,
+		st.Signal == signalRenamed:
 		s.read(cmp.Or(st.Quote, strings.Trim(st.Text, "“”")))
 	case st.Signal == signalChosen:
 		_, question, _ := strings.Cut(st.Text, "” for ")
@@ -99,6 +102,8 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 
 // Forms of words about a change of mind.
 var (
+	newNames = lazyregexp.New("^(?:the )?`?(.+?)`? (?:(?:has|have) been renamed|was renamed|is now called)" +
+		"(?: to)? `?(.+?)[`.! ]*$")
 	changes = lazyregexp.New(`\b(?:from now on|going forward|instead|actually|now|any ?more|again)\b|^no,`)
 	tongue  = lazyregexp.New(`\bin (\p{Lu}[\pL-]*)([.,;!]|$)`) // a language or the like
 	adds    = lazyregexp.New(`\b(?:also|too|as well|not only|(?:don't|not) just)\b`)

@@ -230,6 +230,8 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 		"another failure":         {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npm run unit", "=> Error: no such host", "$ npm ci", "$ npm run unit"}, false},
 		"a target that is gone":   {memoir.StatementCommand, []string{"$ make lint", "=> ok"}, agents, true},
 		"a target that came":      {memoir.StatementFailure, agents, []string{"$ make lint", "=> ok"}, true},
+		"a name that changed":     {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `ledger` has been renamed to `books`."}, true},
+		"another name":            {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `queue` has been renamed to `books`."}, false},
 	} {
 		var all []memoir.Extraction
 		for day, lines := range [][]string{test.earlier, test.later} {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // wishes is the signal of a person's sentences that may hold from now on: rules, and what only may be one, with their
@@ -22,7 +23,11 @@ func wishes(s *session) []candidate {
 			continue
 		}
 		add := func(signal, text string) {
-			c := state(signal, memoir.StatementPreference, quote(text), t.ask.item)
+			kind := memoir.StatementPreference
+			if signal == signalRenamed {
+				kind = memoir.StatementFinding
+			}
+			c := state(signal, kind, quote(text), t.ask.item)
 			c.Quote = text
 			out = append(out, c)
 		}
@@ -72,6 +77,8 @@ func wish(text string) string {
 		return ""
 	}
 	switch lasts := Lasts(text); {
+	case newName.MatchString(withoutLead(lower)):
+		return signalRenamed
 	case lasts >= leastRule || lasts >= leastMarked && hasAny(lower, marks...):
 		return memoir.SignalRule
 	case lasts >= leastMaybe:
@@ -83,6 +90,23 @@ func wish(text string) string {
 // lasting reports whether a sentence is marked as one that holds from now on.
 func lasting(text string) bool {
 	return hasAny(lowerWords(text), marks...) && wish(text) == memoir.SignalRule
+}
+
+// newName matches the words of a sentence that gives a thing another name or says that it is gone.
+var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now called) ` +
+	`|^ we (?:don't|do not) (?:have|use) .* any ?more $|^ we no longer (?:have|use) `)
+
+// withoutLead drops opening words such as "ok" and "please".
+func withoutLead(lower string) string {
+	for again := true; again; {
+		again = false
+		for _, w := range []string{"ok", "so", "and", "also", "but", "please", "yes"} {
+			if strings.HasPrefix(lower, " "+w+" ") {
+				lower, again = lower[len(w)+1:], true
+			}
+		}
+	}
+	return lower
 }
 
 // objections begin a correction, unless they are reliefs; contrasts occur in one.

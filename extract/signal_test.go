@@ -185,6 +185,10 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a target that a file names":    {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop."}, "AGENTS.md says `make lint`: make: *** No rule to make target 'lint'"},
 		"a target that was added later": {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop.", "~ Makefile", "$ make lint"}, ""},
 		"a check that failed":           {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> a.go:3: error: unused"}, ""},
+		// renamed
+		"a new name":               {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, "“`billing` has been renamed to `ledger`.”"},
+		"a thing that is gone":     {memoir.StatementFinding, []string{"> we don't have the old queue any more"}, "“we don't have the old queue any more”"},
+		"a new name in a question": {memoir.StatementFinding, []string{"> `billing` is now called `ledger`?"}, ""},
 		// chosen
 		"a choice":                  {memoir.StatementDecision, []string{`q {"questions":[{"question":"Where do drafts lie?","options":[{"label":"Redis (Recommended)"},{"label":"SQLite"}]},{"question":"Shall I continue?","options":[{"label":"Yes"},{"label":"No"}]}]}`, `=> answered: "Where do drafts lie?"="SQLite", "Shall I continue?"="Yes"`, "a SQLite, Yes"}, "chose “SQLite” for \"Where do drafts lie?\", not \"Redis\""},
 		"a choice of the next step": {memoir.StatementDecision, []string{`q {"questions":[{"question":"Shall I continue?","options":[{"label":"Yes"},{"label":"No"}]}]}`, `=> answered: "Shall I continue?"="Yes"`, "a Yes"}, ""},

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
-	"memoir/config"
 	"memoir/entry"
 	"memoir/memory"
 	"memoir/operation"
@@ -121,12 +120,13 @@ func (p *program) recap(c *cli.Context) error {
 // findOverflow completes the input of a hook: a session that is compacted or goes on, and has more messages than
 // memories.memoryWindow, is to be extracted from now, and told its last messages. One that takes long to read is told
 // none.
-func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hookInput) {
+func (p *program) findOverflow(c *cli.Context, opts pipeline.Options, in *hookInput) {
+	settings := opts.Settings
 	window := settings.Memories.MemoryWindow
 	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
 		return
 	}
-	st, err := p.openToInject(c)
+	st, err := openAtOnce(c.Context, opts)
 	if err != nil || st == nil {
 		return
 	}

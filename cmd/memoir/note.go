@@ -291,6 +291,9 @@ var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
 // withoutRules removes from a summary the lines that the text before it has, and headings without lines.
 func withoutRules(summary, before string) string {
 	noted := map[string]bool{}
+	if before == "" {
+		return summary
+	}
 	for line := range strings.Lines(before) {
 		noted[memoir.RuleKey(memoir.BlockKey(noteNumber.ReplaceAllString(line, "")))] = true
 	}

@@ -223,7 +223,7 @@ func (p *program) projectID(c *cli.Context) (home, id string, err error) {
 	if err != nil {
 		return opts.Home, "", err
 	}
-	defer st.Close()
+	defer p.release(st)
 	row, err := p.projectNamed(c, st, ref)
 	return opts.Home, row.ID, err
 }

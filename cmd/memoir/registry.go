@@ -44,6 +44,9 @@ func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
 // openForReading opens a home's database without a write transaction. If it does not exist, the
 // error has the code memoir.CodeNotFound.
 func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
+	if p.reading != nil {
+		return p.reading, nil
+	}
 	settings, err := p.settings(c, nil)
 	if err != nil {
 		return nil, err
@@ -155,13 +158,28 @@ func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, 
 	return opts, st, err
 }
 
-// openToInject opens the database for a starting session. It returns nil if none can be read now.
+// openToInject opens the database for a starting session, unless it is open. It returns nil if none can be read now.
 func (p *program) openToInject(c *cli.Context) (*store.Store, error) {
+	if p.reading != nil {
+		return p.reading, nil
+	}
 	opts, err := p.options(c, nil)
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(c.Context, filepath.Join(opts.Home, databaseName), store.Options{ReadOnly: true,
+	return openAtOnce(c.Context, opts)
+}
+
+// release closes a database, unless inject reads on.
+func (p *program) release(st *store.Store) {
+	if st != p.reading {
+		st.Close()
+	}
+}
+
+// openAtOnce opens the database for reading. It returns nil if none can be read now.
+func openAtOnce(ctx context.Context, opts pipeline.Options) (*store.Store, error) {
+	st, err := store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{ReadOnly: true,
 		BusyTimeout: min(busyTimeout(opts.Settings), injectDatabase)})
 	if memoir.CodeOf(err) == memoir.CodeNotFound || errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
 		return nil, nil // the next run creates, updates or restores it

@@ -61,7 +61,8 @@ func learn(sessions []*session) []part {
 		known = append(known, c)
 	}
 	bySupport(known)
-	open := merge(sessions[len(sessions)-1:], memoir.StatementOpen, byWords) // others may be done by now
+	own := slices.DeleteFunc(slices.Clone(sessions), func(s *session) bool { return memoir.MemberOf(s.SessionKey) != "" })
+	open := merge(own[max(0, len(own)-1):], memoir.StatementOpen, byWords) // others may be done by now
 	slices.SortStableFunc(open, byAge)
 	return []part{
 		{headPreferences, wanted, maxRules},

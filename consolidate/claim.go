@@ -9,9 +9,9 @@ import (
 	"memoir"
 )
 
-// A claim is a statement of one or more sessions, in the newest one's words.
+// A claim is a statement of one or more sessions, in the words of the newest one, of this person if they have it.
 type claim struct {
-	memoir.Statement          // the newest session's
+	memoir.Statement          // of that session
 	text             string   // its line
 	ids              []string // of all statements, the newest session's first
 	words            memoir.Words
@@ -22,7 +22,9 @@ func (c *claim) newest() *session { return c.sessions[len(c.sessions)-1] }
 
 // add adds a session's statement; sessions are added oldest first.
 func (c *claim) add(s *session, st memoir.Statement) {
-	c.Statement, c.text = st, st.Text
+	if len(c.sessions) == 0 || memoir.MemberOf(s.SessionKey) == "" || c.theirs() == 1 {
+		c.Statement, c.text = st, st.Text
+	}
 	c.ids = distinct(append([]string{st.ID}, c.ids...))
 	if len(c.sessions) == 0 || c.newest() != s {
 		c.sessions = append(c.sessions, s)
@@ -31,7 +33,7 @@ func (c *claim) add(s *session, st memoir.Statement) {
 
 // join adds the sessions of another claim, and takes its words if they are newer.
 func (c *claim) join(other *claim) {
-	if other.newest().rank > c.newest().rank {
+	if cmp.Or(c.theirs()-other.theirs(), other.newest().rank-c.newest().rank) > 0 {
 		c.Statement, c.text, c.words = other.Statement, other.text, other.words
 		c.ids = distinct(append(slices.Clone(other.ids), c.ids...))
 	} else {

@@ -127,7 +127,8 @@ var parties = map[string]memoir.Party{
 
 // Known reports whether this version has a signal. Statements of signals that it no longer has are not consolidated.
 func Known(signal string) bool {
-	others := []string{memoir.SignalModel, memoir.SignalNote, memoir.SignalJournal, memoir.SignalRepeated}
+	others := []string{memoir.SignalModel, memoir.SignalNote, memoir.SignalJournal, memoir.SignalRepeated,
+		memoir.SignalTeam}
 	return parties[signal] != "" || slices.Contains(others, signal)
 }
 

@@ -52,9 +52,9 @@ func (c *client) revoke(ctx context.Context, machine string) error {
 	return c.call(ctx, http.MethodDelete, "/v1/machines/"+url.PathEscape(machine), nil, nil)
 }
 
-// Leave ends all sharing. What was sent is withdrawn first, unless keep is set: nothing is changed then if the hub cannot
-// be reached. What was received, the token and the shares go; the caller finishes the forgetting that this begins. left
-// is why the hub may still have something that it should not, or accept the token.
+// Leave ends all sharing. What was sent is withdrawn first, unless keep is set: nothing is changed then if the hub is
+// out of reach. What was received, the token and the shares go; the caller finishes the forgetting that this begins.
+// left is why the hub may still have something that it should not, or accept the token.
 func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err error) {
 	h, err := Load(o.Home)
 	if err != nil {

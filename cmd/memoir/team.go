@@ -30,16 +30,16 @@ func teamCommand(p *program) *cli.Command {
 			"memoir team join https://hub.example.com", "memoir team share", "memoir team status"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.teamStatus,
-		Subcommands: []*cli.Command{
+		Subcommands: append(promoteCommands(p),
 			joinCommand(p), leaveCommand(p), shareCommand(p), unshareCommand(p),
 			syncCommand(p, "sync", "send and receive now", team.Push|team.Pull),
 			syncCommand(p, "push", "send now", team.Push),
 			syncCommand(p, "pull", "receive now", team.Pull),
-			{Name: "status", Usage: "show what is shared, and how synchronising goes", Action: p.teamStatus,
+			&cli.Command{Name: "status", Usage: "show what is shared, and how synchronising goes", Action: p.teamStatus,
 				Description: help("Shows the hub, the shared projects, what waits, what stays here and why, and since when\n"+
 					"synchronising fails. It uses no network.", "memoir team status", "memoir team status --json"),
 				Flags: []cli.Flag{jsonFlag()}},
-		},
+		),
 	}
 }
 
@@ -359,22 +359,23 @@ func (p *program) teamStatus(c *cli.Context) error {
 		for _, s := range out.Shares {
 			p.statusLine("shared", fmt.Sprintf("%s as %s: %d sent, %d received", s.ProjectID, s.Key, s.Sent, s.Received))
 		}
-		p.statusLine("sync", sayTeam(*out))
+		p.statusLine("sync", saySync(*out))
 		statusList(p, "kept here", out.Held, sayHeld)
 		p.ui.sayHint(out.Hint)
 	})
 }
 
-// statusOfTeam prints the line of `memoir status`.
-func (p *program) statusOfTeam(t *operation.Team) {
+// statusOfTeam prints the lines of `memoir status`: of the hub and of repositories.
+func (p *program) statusOfTeam(t *operation.Team, repositories []operation.TeamMemory) {
 	if t != nil {
-		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), sayTeam(*t)))
+		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), saySync(*t)))
 		p.sayHeldBack(t.Held)
 	}
+	statusList(p, "team", repositories, sayTeam)
 }
 
-// sayTeam says how synchronising goes.
-func sayTeam(t operation.Team) string {
+// saySync says how synchronising goes.
+func saySync(t operation.Team) string {
 	text := "never yet"
 	if !t.Success.IsZero() {
 		text = "last at " + operation.Zoned(t.Success)

@@ -71,10 +71,15 @@ func (t *Tree) judge(a memoir.Anchor) Checked {
 // Check checks lines by their anchors, which have memoir.LineKey as keys. Anchors with a text are checked
 // first: the new places of a file's texts show where the file was moved.
 func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Checked {
-	out := make([]Checked, len(lines))
+	out, of := make([]Checked, len(lines)), make([][]memoir.Anchor, len(lines))
+	for i, line := range lines {
+		if len(anchors) > 0 {
+			of[i] = anchors[memoir.LineKey(line)]
+		}
+	}
 	for _, paths := range []bool{false, true} {
-		for i, line := range lines {
-			for _, a := range anchors[memoir.LineKey(line)] {
+		for i := range lines {
+			for _, a := range of[i] {
 				if !a.Valid() || paths != (a.Text == "") {
 					continue
 				}
@@ -194,15 +199,20 @@ func (r Root) BorneOut(top, dir, summary string) (string, []Checked) {
 	if err != nil {
 		return summary, nil
 	}
-	manifest, _ := r.Open(manifestName)
-	own, lines := Own(top, dir), gjson.GetBytes(manifest, "lines").Map()
+	own, lines := Own(top, dir), map[string]gjson.Result{}
+	if len(own.Files) > 0 {
+		manifest, _ := r.Open(manifestName)
+		lines = gjson.GetBytes(manifest, "lines").Map()
+	}
 	var held []Checked
 	return Without(summary, func(n int, line string) bool {
 		c, from := checked[n], memoir.LineOrigin{}
-		origin, known := lines[memoir.LineKey(line)]
-		if _ = from.UnmarshalText([]byte(origin.Str)); known && !from.Hand && !from.Kept && !c.Outdated() {
-			if file := own.Says(line); file != "" {
-				c.State, c.Anchor = Told, memoir.Anchor{Path: file}
+		if len(lines) > 0 && !c.Outdated() {
+			origin, known := lines[memoir.LineKey(line)]
+			if _ = from.UnmarshalText([]byte(origin.Str)); known && !from.Hand && !from.Kept {
+				if file := own.Says(line); file != "" {
+					c.State, c.Anchor = Told, memoir.Anchor{Path: file}
+				}
 			}
 		}
 		if c.Outdated() || c.State == Told {

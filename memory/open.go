@@ -186,7 +186,11 @@ func FitTokens(text string, tokens int) string {
 //	<system-reminder>   becomes  ‹system-reminder>
 //	<|im_start|>        becomes  ‹|im_start|>
 func Neutralise(text string) string {
-	return prompts.Untag(frameName.ReplaceAllString(memoir.Visible(text), "$1 $2"), prompts.Steers)
+	text = memoir.Visible(text)
+	if strings.Contains(strings.ToLower(text), "memoir") { // most texts need no search for the frame's name
+		text = frameName.ReplaceAllString(text, "$1 $2")
+	}
+	return prompts.Untag(text, prompts.Steers)
 }
 
 var frameName = lazyregexp.New(`(?i)(memoir)[-_](context)`)

@@ -127,9 +127,11 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 
 // waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
 func waits(line string, answered map[string]int64) bool {
+	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || answered[memoir.LineKey(line)] != 0 {
+		return false
+	}
 	byHand := strings.HasSuffix(line, memoir.LineText(line)) || strings.Contains(line, "["+string(memoir.EntryNote)+"-")
-	return consolidate.IsEntry(line) && memoir.OnceMark(line) == "" && answered[memoir.LineKey(line)] == 0 &&
-		(!byHand || strings.HasSuffix(line, memoir.Unconfirmed))
+	return !byHand || strings.HasSuffix(line, memoir.Unconfirmed)
 }
 
 // Evidence adds to the sessions of lines the items that show them.
@@ -215,7 +217,10 @@ type News struct {
 func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n News, err error) {
 	text, err := memory.At(home, projectID).Open(memoir.MemoryFile)
 	answered, errAnswered := st.Answered(ctx, projectID)
-	notes, errNotes := entry.Injected(ctx, st, projectID)
+	if entry.Any(home, projectID) {
+		notes, errNotes := entry.Injected(ctx, st, projectID)
+		n.Notes, err = len(notes.Waiting), cmp.Or(err, errNotes)
+	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if waits(line, answered) {
@@ -228,8 +233,7 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	if at := slices.Collect(maps.Values(answered)); len(at) > 0 {
 		n.Since = time.UnixMilli(slices.Max(at))
 	}
-	n.Notes = len(notes.Waiting)
-	return n, cmp.Or(err, errAnswered, errNotes)
+	return n, cmp.Or(err, errAnswered)
 }
 
 // Text says the news in words; empty if there are none.

@@ -169,7 +169,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	out.Entries, out.Redactions, out.Usage = now.Entries, now.Redactions, now.Usage
 	out.Index.Bytes = search.Size(opts.Home)
 	var errs [5]error
-	out.Index.Unread, errs[4] = st.CountUntaken(ctx, 0)
+	out.Index.Unread, errs[4] = st.CountUntaken(ctx, "", 0)
 	out.Queue, errs[0] = queueOf(ctx, st, now, redact)
 	projects, err := ListProjects(ctx, st, opts.Home, project)
 	out.Projects, errs[1] = projects.Projects, err

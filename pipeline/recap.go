@@ -207,6 +207,9 @@ var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type"
 // with an id: lines, the latest first. The later word wins, and a person's answers hold.
 func Said(ctx context.Context, st *store.Store, projectID, except string) (string, error) {
 	all, err1 := st.Said(ctx, projectID)
+	if len(all) == 0 {
+		return "", err1
+	}
 	answered, err2 := st.Answered(ctx, projectID)
 	edits, err3 := st.HandEdits(ctx, projectID)
 	if err := cmp.Or(err1, err2, err3); err != nil {

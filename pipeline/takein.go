@@ -326,7 +326,7 @@ func (s *scan) catchUp(ctx context.Context, entries []rollout.Entry, now seenDis
 	if _, _, err := s.enter(ctx, known, entries, false); err != nil {
 		return err
 	}
-	projectID, left := "", false
+	projectID := ""
 	if dir != "" {
 		finder, err := s.newFinder(ctx)
 		if err != nil {
@@ -336,11 +336,9 @@ func (s *scan) catchUp(ctx context.Context, entries []rollout.Entry, now seenDis
 		projectID = p.ID
 	}
 	err = s.takeIn(ctx, nil, func(session memoir.Session) bool {
-		other := dir != "" && session.ProjectID != projectID
-		left = left || other
-		return other || session.Bytes > MaxCatchUp
+		return session.Bytes > MaxCatchUp || dir != "" && session.ProjectID != projectID
 	})
-	if err == nil && !left && ctx.Err() == nil { // otherwise the next look tries again
+	if err == nil && ctx.Err() == nil { // otherwise the next look tries again
 		now.write(s.opts.Home, LastScan(s.opts.Home))
 	}
 	return err

@@ -42,7 +42,7 @@ func catchUp(t *testing.T, o pipeline.Options) (opened bool) {
 	t.Helper()
 	o.SessionsDir = ""
 	st := open(t, o.Home)
-	unread, err := st.CountUntaken(t.Context(), 0)
+	unread, err := st.CountUntaken(t.Context(), "", 0)
 	must(t, err)
 	must(t, st.Close())
 	must(t, pipeline.CatchUp(t.Context(), o, time.Minute, "", unread > 0, func(context.Context) (*store.Store, error) {
@@ -147,7 +147,7 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 	other := open(t, home)
 	must(t, errors.Join(pipeline.Turn(t.Context(), other, o, "codex:first"), other.Close()))
 	for _, start := range []string{"/srv/elsewhere", app} { // the first leaves what it does not read to the second
-		must(t, pipeline.CatchUp(t.Context(), o, time.Minute, start, false, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
+		must(t, pipeline.CatchUp(t.Context(), o, time.Minute, start, start == app, func(context.Context) (*store.Store, error) { return open(t, home), nil }))
 	}
 	if text := told(""); !strings.HasPrefix(text, "- “From now on never use npm.” [second ") || strings.Contains(text, "make check") {
 		t.Errorf("told: %q", text)

@@ -185,7 +185,7 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		}
 	}
 	if err == nil {
-		f.out.Unread, err = st.CountUntaken(ctx, 0)
+		f.out.Unread, err = st.CountUntaken(ctx, "", 0)
 	}
 	return f.out, explain(err, "search")
 }

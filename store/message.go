@@ -68,10 +68,12 @@ func (s *Store) Untaken(ctx context.Context, keys []string) ([]memoir.Session, e
 	}, "looking for sessions to read")
 }
 
-// CountUntaken counts the sessions that Untaken returns, without those of more than most bytes; 0: with them.
-func (s *Store) CountUntaken(ctx context.Context, most int64) (n int, err error) {
+// CountUntaken counts the sessions that Untaken returns, of one project if it is not empty, without those of more than
+// most bytes; 0: with them.
+func (s *Store) CountUntaken(ctx context.Context, projectID string, most int64) (n int, err error) {
 	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT count(*)`+fromUntaken+` AND (?1 = 0 OR bytes <= ?1)`, []any{most}, &n)
+		return t.get(`SELECT count(*)`+fromUntaken+` AND (?1 = 0 OR bytes <= ?1) AND ?2 IN ('', project_id)`,
+			[]any{most, projectID}, &n)
 	})
 	return n, s.explain(err, "counting sessions to read")
 }

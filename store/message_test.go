@@ -169,7 +169,7 @@ func TestTextsOfAnEpochThatIsOverAreNotStored(t *testing.T) {
 		must(t, end(s))
 		texts := []Message{{Item: 1, Text: "said"}}
 		must(t, s.TakeIn(t.Context(), epoch, []Taken{{Session: all[0], Messages: texts}}))
-		left, err := s.CountUntaken(t.Context(), 0)
+		left, err := s.CountUntaken(t.Context(), "", 0)
 		must(t, err)
 		if stored := len(said(t, s)) == 1; stored != (name == "nothing") || stored == (left == 1) {
 			t.Errorf("%s: stored %v, %d left", name, stored, left)

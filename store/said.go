@@ -41,7 +41,7 @@ const SaidFor = 7 * 24 * time.Hour
 func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT s.key, s.project_id, s.title, s.updated_at, d.statements
-			FROM said d JOIN session s ON s.key = d.session_key
+			FROM said d CROSS JOIN session s ON s.key = d.session_key
 			WHERE s.project_id = ? AND s.updated_at >= ? AND NOT EXISTS (SELECT 1 FROM mark m
 				WHERE m.session_key = s.key AND (m.disabled OR m.directory <> '' OR m.forgotten))
 			ORDER BY s.updated_at DESC, s.key`, []any{projectID, millis(time.Now().Add(-SaidFor))},

@@ -73,7 +73,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		if settings.Memories.Enabled && (c.String("agent") != "" && settings.Deliver.AtStart || o.Deliver) {
 			mu.Lock()
 			defer mu.Unlock()
-			found, _ := p.contextOf(c, &settings, hookInput{}, "plain") // an error means that nothing was told
+			found, _ := p.contextOf(c, &settings, "plain") // an error means that nothing was told
 			text = found.text
 		}
 		return text

@@ -192,7 +192,7 @@ func (p *program) projectInTree(c *cli.Context, id string) injection {
 	if err != nil { // without a registry, its directories are unknown
 		return found
 	}
-	defer st.Close()
+	defer p.release(st)
 	if row, err := st.FindProject(c.Context, id); err == nil {
 		dirs := operation.CheckoutsFirst(row.Directories)
 		if i := slices.IndexFunc(dirs, isDirectory); i >= 0 {

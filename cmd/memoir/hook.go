@@ -23,7 +23,6 @@ import (
 	"memoir/extract"
 	"memoir/integrate"
 	"memoir/internal/failpoint"
-	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/search"
@@ -103,18 +102,28 @@ func parseHook(r io.Reader) (hookInput, error) {
 
 func (in hookInput) session() string {
 	for _, id := range []string{in.SessionID, in.SessionCamel, in.Conversation} {
-		if sessionID.MatchString(id) {
+		if isID(id) {
 			return id
 		}
 	}
 	return ""
 }
 
-// sessionID matches the id of a session. It becomes an argument and a part of a log, so nothing else is accepted.
-var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+// isID reports whether a text has the form of a session's id. It becomes an argument and a part of a log, so nothing
+// else is accepted. A regular expression takes longer to compile than the rest of a hook's input to read.
+func isID(text string) bool {
+	mark := func(r rune) bool { return strings.ContainsRune("._-", r) }
+	other := func(r rune) bool { return !isLetter(r) && (r < '0' || r > '9') && !mark(r) }
+	return text != "" && len(text) <= 128 && !mark(rune(text[0])) && !strings.ContainsFunc(text, other)
+}
 
-// eventName matches the name of an event. It is returned to the agent, so nothing else is accepted.
-var eventName = lazyregexp.New(`^[A-Za-z]{1,40}$`)
+// isEvent reports whether a text has the form of an event's name. It is returned to the agent, so nothing else is
+// accepted.
+func isEvent(text string) bool {
+	return text != "" && len(text) <= 40 && !strings.ContainsFunc(text, func(r rune) bool { return !isLetter(r) })
+}
+
+func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
 // forgot reports whether a session starts again without what it was told.
 func (in hookInput) forgot() bool { return in.Source == "compact" || in.Source == "clear" }
@@ -155,7 +164,7 @@ func hookOutput(agent, event, context, fault string) string {
 	v := map[string]any{}
 	switch agent {
 	case "claude", "codex", "gemini", "qwen":
-		if !eventName.MatchString(event) {
+		if !isEvent(event) {
 			event = "SessionStart"
 		}
 		if context != "" {
@@ -196,7 +205,7 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 	if st == nil || err != nil { // no memory, or inject has failed already
 		return ""
 	}
-	defer st.Close()
+	defer p.release(st)
 	if err := st.Room(); err != nil {
 		return oneLine(p.redact(err.Error())) + "; memory is not updated"
 	}
@@ -204,11 +213,8 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated",
 			operation.Zoned(last.Ended), oneLine(last.Reason))
 	}
-	now, _ := st.Status(c.Context)
-	for _, j := range append(now.Failed, now.Dead...) {
-		if j.Key == projectID && j.Error != "" {
-			return fmt.Sprintf("%s: %s; memory is not updated", j.Key, oneLine(p.redact(j.Error)))
-		}
+	if reason, _ := st.Failure(c.Context, projectID); reason != "" {
+		return fmt.Sprintf("%s: %s; memory is not updated", projectID, oneLine(p.redact(reason)))
 	}
 	news, _ := operation.ReadNews(c.Context, st, p.access(c).Home, projectID)
 	return news.Text(time.Now())
@@ -303,8 +309,9 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
 		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
 	reader := deliver.Reader{Project: found.project, Root: memory.At(home, found.project), Top: found.tree,
-		Session: in.session(),
-		Removed: sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) })}
+		Session:  in.session(),
+		Removed:  sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) }),
+		Accepted: func() (map[string]int64, error) { return p.accepted(c, found.project) }}
 	return choose(reader, func(k deliver.Known) bool {
 		receipt.Statement = k.ID
 		return deliver.First(home, receipt, in.AgentID)
@@ -363,4 +370,14 @@ func (p *program) removedLines(c *cli.Context, project string) (lines []string, 
 		}
 	}
 	return lines, err
+}
+
+// accepted returns what a person answered in reviews.
+func (p *program) accepted(c *cli.Context, project string) (map[string]int64, error) {
+	st, err := p.openToInject(c)
+	if err != nil || st == nil {
+		return nil, err
+	}
+	defer st.Close()
+	return st.Answered(c.Context, project)
 }

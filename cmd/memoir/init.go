@@ -297,12 +297,12 @@ func (s *setup) confirm(run bool) (bool, error) {
 // show prints the memory of this directory's project, else the largest memory, and the next step.
 func (s *setup) show() error {
 	settings := s.opts.Settings
-	found, err := s.contextOf(s.c, &settings, hookInput{}, "")
+	found, err := s.contextOf(s.c, &settings, "")
 	elsewhere := err != nil || found.text == ""
 	if elsewhere {
 		if id, listErr := largestProject(s.ctx, s.store); id != "" {
 			if err = s.c.Set("project", id); err == nil {
-				found, err = s.contextOf(s.c, &settings, hookInput{}, "")
+				found, err = s.contextOf(s.c, &settings, "")
 			}
 		} else {
 			err = cmp.Or(listErr, err)

@@ -102,11 +102,12 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		p.ui.write(hookOutput(agent, in.Event, "", ""))
 		return nil
 	}
-	p.findOverflow(c, settings, in)
-	if fault := p.hear(c, in.directory()); fault != nil { // what earlier runs read is told all the same
-		p.logStartup(fault)
+	p.findOverflow(c, opts, in)
+	p.reading, _ = openAtOnce(c.Context, opts) // else each reader tries again, and says why not
+	found, err := p.heard(c, opts, &settings, in)
+	if err == nil && found.why == "" {
+		found, err = p.tell(c, settings, opts.Home, found, agent)
 	}
-	found, err := p.contextOf(c, &settings, *in, agent)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func viewCommand(p *program) *cli.Command {
 			if err = cmp.Or(err, errSettings); err != nil {
 				return err
 			}
-			found, err := p.contextOf(c, &settings, hookInput{}, agent)
+			found, err := p.contextOf(c, &settings, agent)
 			if err != nil {
 				return err
 			}
@@ -191,10 +192,8 @@ type injection struct {
 	session string           // its id
 }
 
-// contextOf finds the context of a session. It applies the project's own settings.
-func (p *program) contextOf(c *cli.Context, settings *config.Settings, in hookInput, agent string) (
-	found injection, err error,
-) {
+// contextOf finds the context of a session here. It applies the project's own settings.
+func (p *program) contextOf(c *cli.Context, settings *config.Settings, agent string) (found injection, err error) {
 	home, err := p.home(c)
 	if err != nil {
 		return injection{}, err
@@ -202,12 +201,11 @@ func (p *program) contextOf(c *cli.Context, settings *config.Settings, in hookIn
 	if c.Bool("user") {
 		found.project = memoir.UserProjectID
 	} else {
-		found, err = p.projectOfSession(c, settings, home, in.directory())
+		found, err = p.projectOfSession(c, settings, home, "")
 	}
 	if err != nil || found.why != "" {
 		return found, err
 	}
-	found.recap, found.session = in.recap, in.session()
 	return p.tell(c, *settings, home, found, agent)
 }
 
@@ -364,14 +362,14 @@ func frame(home, id string, fit func(tokens int) string, user, summary, said str
 
 // notesOf returns a person's notes as a session in a project gets them. It opens the database only if there are notes.
 func (p *program) notesOf(c *cli.Context, home, project string) (notes entry.Notes, err error) {
-	if !entry.Any(memory.At(home, project)) && !entry.Any(memory.At(home, memoir.UserProjectID)) {
+	if !entry.Any(home, project) {
 		return notes, nil
 	}
 	st, err := p.openToInject(c)
 	if err != nil || st == nil {
 		return notes, err
 	}
-	defer st.Close()
+	defer p.release(st)
 	return entry.Injected(c.Context, st, project)
 }
 
@@ -386,7 +384,7 @@ func (p *program) memoryOf(c *cli.Context, home string, here place) (string, err
 	if err != nil || st == nil {
 		return "", err
 	}
-	defer st.Close()
+	defer p.release(st)
 	row, err := p.projectHere(c.Context, st, here)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		return "", nil

@@ -135,7 +135,7 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	settings := opts.Settings
-	found, err := p.contextOf(c, &settings, hookInput{}, "plain")
+	found, err := p.contextOf(c, &settings, "plain")
 	if found.tree != "" && found.why == "" {
 		found.why = p.switchedOff(c, &settings, p.identify(settings, found.tree))
 	}

@@ -21,8 +21,9 @@ type program struct {
 	environ []string
 	args    []string // the command line
 	cleaner cleaner
-	hook    *string // if a hook of an agent called, not a person: the agent
-	fault   string  // what keeps memory away, for the person whose agent called
+	hook    *string      // if a hook of an agent called, not a person: the agent
+	fault   string       // what keeps memory away, for the person whose agent called
+	reading *store.Store // the database, which inject opens once and does not close
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }

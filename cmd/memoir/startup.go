@@ -218,12 +218,29 @@ const (
 	catchUpLock   = 500 * time.Millisecond // a wait for the database
 )
 
+// heard returns the project of a starting session, after hear.
+func (p *program) heard(c *cli.Context, opts pipeline.Options, settings *config.Settings, in *hookInput) (
+	found injection, err error) {
+	found, err = p.projectOfSession(c, settings, opts.Home, in.directory())
+	if err != nil || found.why != "" {
+		return found, err
+	}
+	if fault := p.hear(c, opts, in.directory(), found.project); fault != nil { // what runs read is told all the same
+		p.logStartup(fault)
+	}
+	if found.project == "" { // its first session may be known now
+		found, err = p.projectOfSession(c, settings, opts.Home, in.directory())
+	}
+	found.recap, found.session = in.recap, in.session()
+	return found, err
+}
+
 // hear reads what agents have written in sessions of a directory's project since the last scan, for a session that
-// starts there. The run in the background reads the rest.
-func (p *program) hear(c *cli.Context, dir string) error {
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return err
+// starts there, and what a start elsewhere left of them. The run in the background reads the rest.
+func (p *program) hear(c *cli.Context, opts pipeline.Options, dir, projectID string) (err error) {
+	unread := 0
+	if p.reading != nil && projectID != "" {
+		unread, _ = p.reading.CountUntaken(c.Context, projectID, pipeline.MaxCatchUp)
 	}
 	if opts.Progress = nil; dir == "" && c.String("project") == "" {
 		dir, err = os.Getwd()
@@ -233,7 +250,7 @@ func (p *program) hear(c *cli.Context, dir string) error {
 		ctx, cancel := context.WithTimeout(c.Context, 2*hearWithin) // a directory may be on a disk that does not answer
 		defer cancel()
 		open := func(ctx context.Context) (*store.Store, error) {
-			if st, err := p.openToInject(c); st == nil {
+			if st, err := openAtOnce(c.Context, opts); st == nil {
 				return nil, cmp.Or(err, context.DeadlineExceeded) // the next run creates, updates or restores it
 			} else if err := st.Close(); err != nil {
 				return nil, err
@@ -241,7 +258,7 @@ func (p *program) hear(c *cli.Context, dir string) error {
 			return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: hearWithin})
 		}
 		_, err = interruptibly(ctx, func() (none struct{}, err error) {
-			return none, pipeline.CatchUp(ctx, opts, hearWithin, dir, false, open)
+			return none, pipeline.CatchUp(ctx, opts, hearWithin, dir, unread > 0, open)
 		})
 	}
 	return unlessLate(err)
@@ -255,7 +272,7 @@ const saidHead = "## Said in sessions since this memory was made\n\n"
 func (p *program) saidSince(c *cli.Context, found injection) (lines string) {
 	st, err := p.openToInject(c)
 	if err == nil && st != nil {
-		defer st.Close()
+		defer p.release(st)
 		lines, err = pipeline.Said(c.Context, st, found.project, found.session)
 	}
 	if err = unlessLate(err); err != nil {
@@ -283,7 +300,7 @@ func (p *program) catchUp(c *cli.Context, st *store.Store) error {
 		return err
 	}
 	opts.Progress = nil
-	unread, err := st.CountUntaken(c.Context, pipeline.MaxCatchUp)
+	unread, err := st.CountUntaken(c.Context, "", pipeline.MaxCatchUp)
 	if err == nil {
 		open := func(ctx context.Context) (*store.Store, error) {
 			return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: catchUpLock})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // A claim is a statement of one or more sessions, in the words of the newest one, of this person if they have it.
@@ -90,7 +91,7 @@ func wordsOf(st memoir.Statement) memoir.Words { return memoir.WordsOf(cmp.Or(st
 const maxCompared = 300
 
 // gather merges the statements of a kind by their words, orders them, and joins the first ones that have nearly
-// the same words, except notes.
+// the same words, or the same signature of a failure, except notes.
 func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	all := merge(sessions, kind, byWords)
 	bySupport(all)
@@ -102,7 +103,8 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 		}
 		c.words = wordsOf(c.Statement)
 		if i := slices.IndexFunc(out[:min(len(out), maxCompared)], func(o *claim) bool {
-			return (!note || o.written() == 0) && o.words.Alike(c.words) >= 0.7
+			return (!note || o.written() == 0) && (o.words.Alike(c.words) >= 0.7 ||
+				c.Signature != "" && c.Signature == o.Signature && extract.Agree(c.Statement, o.Statement))
 		}); i >= 0 {
 			out[i].join(c)
 			continue

@@ -53,7 +53,7 @@ func (f Failed) Printed(signature string) bool {
 // Same reports whether a statement describes a failure of the same program and subcommand with the same signature, and
 // what passed after it.
 func (f Failed) Same(st memoir.Statement) bool {
-	if st.Fix == "" || !f.Printed(st.Signature) {
+	if st.Fix == "" || st.Kind != memoir.StatementFailure || !f.Printed(st.Signature) {
 		return false
 	}
 	before := runsOf(st.Command)

@@ -245,8 +245,8 @@ func (s *session) undo(r *run) {
 }
 
 // posted is the signal of delivered work. It leaves out commits about feedback, style and merges, those with the title
-// of a pull request, and those without a body if a pull request or another commit describes the work. A list in a body
-// says what was changed, as git does; its prose says what for.
+// of a pull request, and those without a body if a pull request or another commit describes the work. Its detail, with
+// which MEMORY.md tells it, is prose that gives a reason: what was changed, git tells.
 func posted(s *session) []candidate {
 	bodies, titles := false, map[string]bool{}
 	for _, p := range s.posts {
@@ -268,7 +268,9 @@ func posted(s *session) []candidate {
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
 			prose := slices.DeleteFunc(p.paragraphs(), func(one paragraph) bool { return one.bullet })
-			c.Detail = cmp.Or(statements(prose, maxDetail), statements(p.paragraphs(), maxDetail))
+			if why := statements(prose, maxDetail); hasAny(lowerWords(why), reasons...) {
+				c.Detail = why
+			}
 		}
 		if body != "" {
 			c.Text += " — " + body
@@ -277,6 +279,9 @@ func posted(s *session) []candidate {
 	}
 	return out
 }
+
+// reasons are words of prose that says why the former state failed, or what was decided against.
+var reasons = []string{"because", "causes", "caused", "causing", "instead of", "rather than"}
 
 func (p post) name() string {
 	switch {

@@ -20,9 +20,6 @@ import (
 	"memoir/team/wire"
 )
 
-// patience is how long the hub works on a request.
-const patience = 30 * time.Second
-
 // Handler returns the handler of the API and of the addresses for health.
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -55,6 +52,7 @@ func (h *Hub) Handler() http.Handler {
 			return encodedPage(page), err
 		},
 		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
+			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it
 			var j wire.Join
 			if err := readBody(r, &j); err != nil {
 				return nil, err
@@ -80,9 +78,6 @@ func (h *Hub) Handler() http.Handler {
 func (h *Hub) answering(route string, answer func(r *http.Request, token string) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(r.Context(), patience)
-		defer cancel()
-		r = r.WithContext(ctx)
 		r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBytes)
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		var out any
@@ -95,9 +90,7 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
 			if route != "/" && code != wire.CodeUnavailable {
-				// Also if the caller has gone.
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-				defer cancel()
+				ctx := context.WithoutCancel(r.Context()) // the caller may have gone
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
 					h.log.Error("a refusal is not in the audit", "route", route, "code", code, "error", asError(err).Error())
 				}
@@ -142,7 +135,7 @@ func (h *Hub) refusal(err error) *refusal {
 		return refused
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refuse(413, wire.CodeTooLarge, "a body has more than "+strconv.Itoa(wire.MaxBytes)+" bytes", "")
+		return refuse(413, wire.CodeTooLarge, "a body has more bytes than are accepted here", "")
 	}
 	// Data that PostgreSQL does not take: a date before its calendar, JSON nested too deeply, a NUL.
 	failed, ok := errors.AsType[*pgconn.PgError](err)

@@ -30,6 +30,8 @@ func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
 	if err := checkName(j.Machine, 100); err != nil {
 		return wire.Joined{}, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	code := hashOf(strings.TrimSpace(j.Code))
 	out := wire.Joined{Token: newSecret()}
 	joined := false

@@ -67,6 +67,7 @@ func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
 		"a day before the calendar":   {w.ours, wire.CodeUsage, "POST", "/v1/push", pushOf(shop, early)},
 		"a secret":                    {w.ours, wire.CodeSecret, "POST", "/v1/push", secret},
 		"a large body":                {w.ours, wire.CodeTooLarge, "POST", "/v1/push", make([]byte, 100<<20)},
+		"a large code":                {nobody, wire.CodeTooLarge, "POST", "/v1/join", make([]byte, 5<<10)},
 		"a large body of nobody":      {unknown, wire.CodeUnauthorised, "POST", "/v1/push", make([]byte, 100<<20)},
 		"another version":             {newer, wire.CodeVersion, "GET", pullPath(shop, "", 0), nil},
 		"no cursor":                   {w.ours, wire.CodeUsage, "GET", pullPath(shop, "1'; --", 0), nil},

@@ -19,6 +19,9 @@ type caller struct {
 	live, revoked bool
 }
 
+// patience is how long a transaction may take, the wait for a connection included.
+const patience = 30 * time.Second
+
 // hashOf returns what is stored of a token or code.
 func hashOf(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
@@ -34,6 +37,8 @@ func hashOf(secret string) []byte {
 func (h *Hub) asMember(
 	ctx context.Context, token string, hold bool, queue func(b *pgx.Batch, hash []byte),
 ) (caller, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	hash := hashOf(token)
 	b := &pgx.Batch{}
 	var c caller

@@ -149,14 +149,13 @@ func (t TrustStore) Teams() (repositories []string) {
 	return repositories
 }
 
-// TrustTeam trusts the team memory of a repository. DistrustTeam revokes it.
-func TrustTeam(home, repository, branch string) error {
-	return changeTrust(home, func(t TrustStore) { t[teamOf+repository] = branch })
-}
-
-// DistrustTeam revokes the trust in a team memory. One that is not trusted is not an error.
-func DistrustTeam(home, repository string) error {
-	return changeTrust(home, func(t TrustStore) { delete(t, teamOf+repository) })
+// TrustTeam trusts the team memory of a repository on a branch, or no longer.
+func TrustTeam(home, repository, branch string, trusted bool) error {
+	return changeTrust(home, func(t TrustStore) {
+		if t[teamOf+repository] = branch; !trusted {
+			delete(t, teamOf+repository)
+		}
+	})
 }
 
 // Trust trusts a project's file in its present version: its settings may loosen limits. Invalid

@@ -21,13 +21,14 @@ func theirs(day int, bullets ...string) memoir.Extraction {
 func TestLinesOfOthersAreMarkedAndStandBehindThePersons(t *testing.T) {
 	t.Parallel()
 	const own = "Findings: the queue of the scheduler drops a job when its worker restarts early"
-	other := theirs(9, "Findings: the queue of the scheduler drops a job when its worker restarts late", "Findings: the cache is shared",
+	other := theirs(9, "Findings: the queue of the scheduler drops a job when its worker restarts late", "Findings: the cache is shared", "Findings: a log says [note-1 2026-05-01] there",
 		"Open: their work goes on")
 	c := build(t, input(session(1, id(1), own, "Open: the index is half done"), other))
 	lines := under(c.MemoryMD, "## What is known")
 	want := []string{"- the queue of the scheduler drops a job when its worker restarts early [alice-abababab",
+		"- a log says (note-1 2026-05-01) there (from the team: alice) [alice-abababab",
 		"- the cache is shared (from the team: alice) [alice-abababab"}
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], want[0]) || !strings.HasPrefix(lines[1], want[1]) {
+	if !slices.EqualFunc(lines, want, strings.HasPrefix) {
 		t.Errorf("got %q", lines)
 	}
 	if !strings.Contains(c.MemoryMD, "the index is half done") || strings.Contains(c.MemoryMD, "their work") {
@@ -36,7 +37,7 @@ func TestLinesOfOthersAreMarkedAndStandBehindThePersons(t *testing.T) {
 	if !contains(under(c.MemorySummary, "## What to know"), "- the cache is shared (from the team: alice)") {
 		t.Errorf("got\n%s", c.MemorySummary)
 	}
-	if removed := consolidate.Uncited(lines[1]); removed != "- the cache is shared (from the team: alice)" {
+	if removed := consolidate.Uncited(lines[2]); removed != "- the cache is shared (from the team: alice)" {
 		t.Errorf("uncited: %q", removed)
 	}
 }

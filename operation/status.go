@@ -106,26 +106,20 @@ type Status struct {
 	Again        Next                 `json:"again"` // the same of `run --again`, for sessions that were read before
 	Unfinished   []Unfinished         `json:"unfinished"`
 	Unreadable   []Unreadable         `json:"unreadable"`
-	TeamMemories []TeamMemory         `json:"team_memories"`
+	TeamMemories []team.Memory        `json:"team_memories"`
 	UsageBy      []Spent              `json:"usage_by,omitempty"` // only on request
 	Team         *Team                `json:"team,omitempty"`     // unless no hub was joined
 }
 
-// TeamMemory is the memory of a team in a project's repository: what was read of it, or that it is not trusted.
-type TeamMemory struct {
-	Project string         `json:"project"`
-	Trusted bool           `json:"trusted"`
-	Lines   int            `json:"lines"`
-	Ignored map[string]int `json:"ignored"` // files by reason
-}
-
-func teamMemories(ctx context.Context, st *store.Store, home string) ([]TeamMemory, error) {
-	out := []TeamMemory{}
+// teamMemories lists the memories of teams in the projects' repositories.
+func teamMemories(ctx context.Context, st *store.Store, home string, clean func(string) string) ([]team.Memory, error) {
+	out := []team.Memory{}
 	rows, err := st.Projects(ctx)
 	trusted, errTrust := config.LoadTrust(home)
 	for _, row := range rows {
 		if s, ok := team.Look(home, row.Project, trusted); ok {
-			out = append(out, TeamMemory{row.ID, s.Trusted, s.Lines, s.Ignored})
+			s.Project, s.Repository = row.ID, clean(s.Repository)
+			out = append(out, s)
 		}
 	}
 	return out, cmp.Or(err, errTrust)
@@ -183,7 +177,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
 		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{},
-		TeamMemories: []TeamMemory{}}
+		TeamMemories: []team.Memory{}}
 	var err error
 	if out.Team, err = ReadTeam(ctx, st, opts.Home, redact); err != nil || st == nil {
 		return out, err
@@ -196,7 +190,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	out.Index.Bytes = search.Size(opts.Home)
 	var errs [6]error
 	out.Index.Unread, errs[4] = st.CountUntaken(ctx, "", 0)
-	out.TeamMemories, errs[5] = teamMemories(ctx, st, opts.Home)
+	out.TeamMemories, errs[5] = teamMemories(ctx, st, opts.Home, project)
 	out.Queue, errs[0] = queueOf(ctx, st, now, redact)
 	projects, err := ListProjects(ctx, st, opts.Home, project)
 	out.Projects, errs[1] = projects.Projects, err

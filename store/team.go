@@ -235,7 +235,9 @@ func (s *Store) Receive(
 func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 	if !c.Gone {
 		base := memoir.ReceivedKey(c.Member, c.Session)
-		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements) VALUES (?, ?, ?, ?, ?, ?)
+		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
+				AND hash = ?3 AND statements = '' AND origin = 'repository') -- a person forgot it
 			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
 			statementColumn{&[]memoir.Statement{c.Statement}})
 		if n == 0 {

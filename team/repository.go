@@ -38,11 +38,12 @@ const (
 
 // Memory is what a project's repository had when it was read last. It is a file in the project's folder.
 type Memory struct {
-	Repository string         `json:"repository"` // its git directory
+	Project    string         `json:"project"` // set by readers
+	Trusted    bool           `json:"trusted"`
+	Repository string         `json:"repository"` // its git directory; empty: nothing was read
 	Read       string         `json:"read"`       // version of the reader, reference and commit
 	Lines      int            `json:"lines"`
 	Ignored    map[string]int `json:"ignored"` // files by reason
-	Trusted    bool           `json:"-"`
 }
 
 // reader is the version of Parse: another one reads again.
@@ -80,7 +81,7 @@ func Look(home string, of memoir.Project, trusted config.TrustStore) (s Memory, 
 	}
 	for _, dir := range of.Directories {
 		if n := len(Promoted(dir)); n > 0 {
-			if _, trusts := find(of, trusted); trusts { // nothing was read yet
+			if _, trusts := find(of, trusted); trusts {
 				return Memory{Trusted: true}, true
 			}
 			return Memory{Lines: n}, true

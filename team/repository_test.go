@@ -78,7 +78,7 @@ func newScene(t *testing.T) *scene {
 	_, err = s.store.Register(t.Context(), s.project)
 	must(t, err)
 	u, _ := project.FindUpstream(s.dir, "")
-	must(t, config.TrustTeam(s.home, u.Common, ""))
+	must(t, config.TrustTeam(s.home, u.Common, "", true))
 	s.trusted, err = config.LoadTrust(s.home)
 	must(t, err)
 	s.scanner, err = secrets.New(secrets.Options{})

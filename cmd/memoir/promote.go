@@ -154,7 +154,7 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 	case err != nil:
 		return err
 	case c.Bool("undo"):
-		err = locked(home, func() error { return config.DistrustTeam(home, u.Common) })
+		err = locked(home, func() error { return config.TrustTeam(home, u.Common, "", false) })
 	case u.Ref == "":
 		err = usagef("memoir trust --team BRANCH", "%s has no remote: name the branch that has the team memory", u.Top)
 	case strings.ContainsAny(branch, " \t\n^~:?*[\\") || path.Clean(u.Ref) != u.Ref:
@@ -162,7 +162,7 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 	default:
 		do := "receive the team memory of " + u.Top + " from " + u.Ref + ", now and later"
 		if err = p.confirm(c, do, home); err == nil {
-			err = locked(home, func() error { return config.TrustTeam(home, u.Common, branch) })
+			err = locked(home, func() error { return config.TrustTeam(home, u.Common, branch, true) })
 		}
 	}
 	if err == nil && c.Bool("json") {

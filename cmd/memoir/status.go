@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/operation"
 	"memoir/store"
+	"memoir/team"
 )
 
 func statusCommand(p *program) *cli.Command {
@@ -155,7 +156,7 @@ func statusList[T any](p *program, label string, all []T, say func(T) string) {
 	}
 }
 
-func sayTeam(t operation.TeamMemory) string {
+func sayTeam(t team.Memory) string {
 	text := t.Project + ": " + count(t.Lines, "line")
 	if !t.Trusted {
 		return text + ", not trusted: `memoir trust --team` there reads them"

@@ -366,7 +366,7 @@ func (p *program) teamStatus(c *cli.Context) error {
 }
 
 // statusOfTeam prints the lines of `memoir status`: of the hub and of repositories.
-func (p *program) statusOfTeam(t *operation.Team, repositories []operation.TeamMemory) {
+func (p *program) statusOfTeam(t *operation.Team, repositories []team.Memory) {
 	if t != nil {
 		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), saySync(*t)))
 		p.sayHeldBack(t.Held)

@@ -155,7 +155,3 @@ func (c *client) pull(ctx context.Context, p wire.Pull) (page wire.Page, err err
 func (c *client) push(ctx context.Context, p wire.Push) (done wire.Pushed, err error) {
 	return done, c.call(ctx, http.MethodPost, "/v1/push", p, &done)
 }
-
-func (c *client) me(ctx context.Context) (me wire.Me, err error) {
-	return me, c.call(ctx, http.MethodGet, "/v1/me", nil, &me)
-}

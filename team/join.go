@@ -52,9 +52,9 @@ func (c *client) revoke(ctx context.Context, machine string) error {
 	return c.call(ctx, http.MethodDelete, "/v1/machines/"+url.PathEscape(machine), nil, nil)
 }
 
-// Leave ends all sharing. What was sent is withdrawn first, unless keep is set: nothing is changed then if the hub is
-// out of reach. What was received, the token and the shares go; the caller finishes the forgetting that this begins.
-// left is why the hub may still have something that it should not, or accept the token.
+// Leave ends all sharing. What was sent is withdrawn first, unless keep is set; so without the hub nothing is changed.
+// What was received, the token and the shares go; the caller finishes the forgetting that this begins. left is why the
+// hub may still have something that it should not, or accept the token.
 func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err error) {
 	h, err := Load(o.Home)
 	if err != nil {
@@ -67,7 +67,7 @@ func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err 
 	}
 	if keep = keep || len(shares)+waiting == 0; keep { // of what was forgotten, nothing may stay
 		report, left = Sync(ctx, o, Push)
-	} else if _, err = c.me(ctx); err != nil {
+	} else if err = c.call(ctx, http.MethodGet, "/v1/me", nil, nil); err != nil {
 		err = memoir.Errorf(memoir.CodeHub, "repeat it later, or pass --keep: then what was sent stays at the hub",
 			"nothing is withdrawn: %w", err)
 	}

@@ -2,9 +2,12 @@ package team
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
+	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,43 +20,48 @@ import (
 	"memoir/team/wire"
 )
 
-// Leaving is what may leave of the extractions of one project.
-type Leaving struct {
-	Key     string // of the project at the hub
-	Machine string
-	Scanner *secrets.Scanner
-	places  []place
-}
-
-// Leaving returns what may leave of a project that is shared under a key.
-func (o Options) Leaving(project memoir.Project, key, machine string) Leaving {
-	return Leaving{Key: key, Machine: machine, Scanner: o.Scanner, places: placesOf(project.Directories, o.UserHome)}
-}
-
 // KeyOf returns the key of a project at the hub: its remote, or the name that a person gave it. The error says why it
 // may not be shared.
 func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error) {
-	key := cmp.Or(as, p.Remote)
-	refuse := func(hint, format string, args ...any) (string, error) {
-		return "", memoir.Errorf(memoir.CodeUsage, hint, format, args...)
-	}
+	key, hint, why := cmp.Or(as, p.Remote), "", ""
 	switch {
 	case p.IsUser():
-		return refuse("", "the user's own memory is never shared")
+		why = "the user's own memory is never shared"
 	case slices.ContainsFunc(p.Directories, settings.Excluded):
-		return refuse("the setting exclude keeps it out of memory", "%s is excluded: it is not shared", p.ID)
+		why, hint = p.ID+" is excluded: it is not shared", "the setting exclude keeps it out of memory"
 	case key == "" || as == "" && strings.Contains(strings.ToLower(key), "[redacted:"):
-		return refuse("give it a name with --as NAME, the same on each machine",
-			"%s has no remote by which other machines know it", p.ID)
+		why = p.ID + " has no remote by which other machines know it"
+		hint = "name it with --as NAME, the same on each machine"
+	default:
+		return key, wire.CheckProject(key)
 	}
-	return key, wire.CheckProject(key)
+	return "", memoir.Errorf(memoir.CodeUsage, hint, "%s", why)
 }
 
-// A Leaf is a statement that leaves, with its own words for people.
-type Leaf struct {
-	wire.Statement
-	Kind memoir.StatementKind
-	Text string
+// WouldLeave returns all statements that would leave of a project if it was shared, and those that would stay.
+func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]wire.Statement, []Held, error) {
+	out, held := []wire.Statement{}, []Held{}
+	h, _ := Load(o.Home) // a home that has joined none may look, too
+	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)
+	l := o.leaving(p, key, h.Machine)
+	for _, e := range all {
+		if !memoir.IsReceived(e.SessionKey) {
+			leaves, stay := l.of(e, nil)
+			out, held = append(out, leaves...), append(held, stay...)
+		}
+	}
+	return out, held, err
+}
+
+// leaving is what may leave of the extractions of one project.
+type leaving struct {
+	key, machine string
+	scanner      *secrets.Scanner
+	places       []place
+}
+
+func (o Options) leaving(p memoir.Project, key, machine string) leaving {
+	return leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome)}
 }
 
 // body is the JSON form of a statement that leaves. Again makes another hash of a statement that was withdrawn and may
@@ -63,39 +71,33 @@ type body struct {
 	Again int `json:"again,omitempty"`
 }
 
-// Of returns the statements that leave of an extraction, each once, and those that stay here. sent is what was sent of
+// of returns the statements that leave of an extraction, each once, and those that stay here. sent is what was sent of
 // it. Claims, and what a person may have meant, never leave.
-func (l Leaving) Of(e memoir.Extraction, sent []store.Sent) (out []Leaf, held []Held) {
-	withdrawn, known := map[string]bool{}, map[string]bool{}
+func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statement, held []Held) {
+	taken := map[string]bool{}
 	for _, s := range sent {
-		withdrawn[s.Hash] = s.Key == l.Key && s.Withdrawn
+		taken[s.Hash] = s.Key == l.key && s.Withdrawn
 	}
-	session, day := wire.SessionHash(e.SessionKey, l.Machine), e.EndedAt.UTC().Format(time.DateOnly)
-	places := l.places
-	if e.CWD != "" && relative(e.CWD, places) == e.CWD { // it is no directory of the project any more
-		places = append([]place{{e.CWD, ""}}, places...)
-	}
+	one := wire.Statement{Session: wire.SessionHash(e.SessionKey, l.machine), Day: e.EndedAt.UTC().Format(time.DateOnly)}
+	known := map[string]bool{}
 	for _, st := range e.Statements {
 		if st.Kind == memoir.StatementClaim || st.Signal == memoir.SignalMaybe {
 			continue
 		}
-		own := said(st)
-		st = bare(st, places)
-		why, leaf := l.found(st), Leaf{Kind: st.Kind, Text: st.Text}
-		for again := 0; why == "" && (again == 0 || withdrawn[leaf.Hash]); again++ {
-			text, err := json.Marshal(body{st, again})
-			if err != nil || len(text) > wire.MaxStatement {
-				why = "it is too long"
-			}
-			leaf.Statement = wire.Statement{Hash: wire.Of(session, own, day, text), Session: session, Own: own, Day: day,
-				Body: text}
+		one.Own = said(st)
+		b := body{Statement: bare(st, l.places)}
+		why := l.found(b.Statement)
+		for one.Hash = ""; one.Hash == "" || taken[one.Hash]; b.Again++ {
+			one.Body, _ = json.Marshal(b) // of plain fields
+			one.Hash = wire.Of(one.Session, one.Own, one.Day, one.Body)
 		}
-		switch {
-		case why != "":
-			held = append(held, Held{e.SessionKey, l.Key, why})
-		case !known[leaf.Hash]:
-			known[leaf.Hash] = true
-			out = append(out, leaf)
+		if len(one.Body) > wire.MaxStatement {
+			why = "it is too long"
+		}
+		if why != "" {
+			held = append(held, Held{e.SessionKey, l.key, why})
+		} else if !known[one.Hash] {
+			known[one.Hash], out = true, append(out, one)
 		}
 	}
 	return out, held
@@ -115,84 +117,66 @@ func bare(st memoir.Statement, places []place) memoir.Statement {
 	}
 	clean := func(text string) string { return relative(memoir.Visible(text), places) }
 	st = memoir.Changed([]memoir.Statement{st}, clean)[0]
-	st.Paths = slices.DeleteFunc(st.Paths, func(p string) bool { return path.IsAbs(p) })
+	st.Paths = slices.DeleteFunc(st.Paths, path.IsAbs)
 	return st
 }
 
-// found returns the rule of a secret in a statement, by the rules of now; empty if there is none.
-func (l Leaving) found(st memoir.Statement) string {
-	r := l.Scanner.Session()
-	memoir.Changed(memoir.Changed([]memoir.Statement{st}, r.Text), r.AgainText)
-	for _, rule := range slices.Sorted(maps.Keys(r.Counts())) {
-		return "it has a secret (" + rule + ")"
+// found names the rule of a secret in a statement, by the rules of now; it is empty if there is none.
+func (l leaving) found(st memoir.Statement) string {
+	r := l.scanner.Session()
+	memoir.Changed([]memoir.Statement{st}, r.Text)
+	rules := strings.Join(slices.Sorted(maps.Keys(r.Counts())), ", ")
+	if rules == "" {
+		return ""
 	}
-	return ""
+	return "it has a secret (" + rules + ")"
 }
 
 // A place is a directory of this machine, and what stands for it elsewhere.
-type place struct{ dir, as string }
+type place struct {
+	dir, as       string
+	below, itself *regexp.Regexp
+}
 
 // placesOf lists the directories of a project and the person's home directory, the longest first.
 func placesOf(dirs []string, home string) (out []place) {
-	for _, dir := range dirs {
-		if len(dir) > 1 && dir != home && !strings.HasPrefix(home, dir+"/") {
-			out = append(out, place{dir, ""}, place{config.FollowLinks(dir), ""})
+	const before = `(^|[^\w./~-]|://|(?:^|\s)-\w)` // not in a longer path; but -I/dir and file:///dir are of this one
+	add := func(dir, as string) {
+		for _, dir := range slices.Compact([]string{dir, config.FollowLinks(dir)}) {
+			out = append(out, place{dir, as,
+				regexp.MustCompile(before + regexp.QuoteMeta(dir) + "/([^\\s\"'`)\\]},;])"),
+				regexp.MustCompile(before + regexp.QuoteMeta(dir) + `(/?(?:[^\w./-]|\.?$|\.\W))`)})
 		}
 	}
 	if len(home) > 1 {
-		out = append(out, place{home, "~"}, place{config.FollowLinks(home), "~"})
+		add(home, "~")
+	}
+	for _, dir := range dirs {
+		if len(dir) > 1 && !strings.HasPrefix(home+"/", dir+"/") {
+			add(dir, ".")
+		}
 	}
 	slices.SortStableFunc(out, func(a, b place) int { return len(b.dir) - len(a.dir) })
-	return slices.Compact(out)
+	return out
 }
 
 // relative makes the paths of a text relative to its places.
 func relative(text string, places []place) string {
 	for _, p := range places {
-		var b strings.Builder
-		rest := text
-		for at := strings.Index(rest, p.dir); at >= 0; at = strings.Index(rest, p.dir) {
-			before, after := rest[:at], rest[at+len(p.dir):]
-			b.WriteString(before)
-			switch {
-			case partOf(before, after): // another directory, whose name begins or ends so
-				b.WriteString(p.dir)
-			case p.as == "" && len(after) > 1 && after[0] == '/' && !blank(after[1]):
-				after = after[1:]
-			case p.as == "":
-				b.WriteString(".")
-			default:
-				b.WriteString(p.as)
+		for range 2 { // what stands between two may belong to the first
+			if strings.Contains(text, p.dir) {
+				text = p.below.ReplaceAllString(text, "${1}"+strings.TrimPrefix(p.as+"/", "./")+"${2}")
+				text = p.itself.ReplaceAllString(text, "${1}"+p.as+"${2}")
 			}
-			rest = after
 		}
-		text = b.String() + rest
 	}
 	return text
-}
-
-func blank(c byte) bool { return strings.IndexByte(" \t\n\"'`)]};,", c) >= 0 }
-
-// partOf reports whether a path between two texts is only a part of one.
-func partOf(before, after string) bool {
-	name := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' }
-	for i, r := range after {
-		if name(r) {
-			return true
-		}
-		if r != '.' || i > 0 { // a full stop may end a sentence
-			break
-		}
-	}
-	in := func(r rune) bool { return name(r) || strings.ContainsRune("/.~", r) }
-	word := before[len(strings.TrimRightFunc(before, in)):]
-	return word != "" && (word[0] == '.' || word[0] == '~' || word[0] == '/' && strings.Trim(word, "/") != "")
 }
 
 // arrived returns what is stored of a change, and whether anything is. me is this person's name. Whatever a hub sends
 // is data: what is not understood is left out, and what remains is redacted.
 func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Received, ok bool) {
-	out = store.Received{Member: memberName(c.Member), Hash: c.Hash, Gone: c.Gone}
+	out = store.Received{Member: memberName(c.Member), Hash: c.Hash, Gone: c.Gone, Session: c.Session, Day: c.Day}
 	if c.Member == me {
 		out.Member = ""
 	}
@@ -220,7 +204,7 @@ func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Rece
 	st.Anchors = slices.DeleteFunc(st.Anchors, func(a memoir.Anchor) bool { return !a.Valid() })
 	st.Anchors = st.Anchors[:min(len(st.Anchors), memoir.MaxAnchors)]
 	e, _ := scanner.Extraction(memoir.Extraction{Statements: []memoir.Statement{st}})
-	out.Session, out.Day, out.Statement = c.Session, c.Day, e.Statements[0]
+	out.Statement = e.Statements[0]
 	return out, true
 }
 

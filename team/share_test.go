@@ -23,10 +23,10 @@ func scanner(t *testing.T) *secrets.Scanner {
 	return s
 }
 
-func leaving(t *testing.T) Leaving {
+func leavingApp(t *testing.T) leaving {
 	t.Helper()
 	p := memoir.Project{ID: "app-1", Directories: []string{"/home/mira/src/app", "/home/mira/src/worktrees/app-x"}}
-	return Options{UserHome: "/home/mira", Scanner: scanner(t)}.Leaving(p, "host.example/app", "m1")
+	return Options{UserHome: "/home/mira", Scanner: scanner(t)}.leaving(p, "host.example/app", "m1")
 }
 
 func TestWhatLeavesOfAStatement(t *testing.T) {
@@ -64,7 +64,7 @@ func TestWhatLeavesOfAStatement(t *testing.T) {
 	} {
 		e := memoir.Extraction{SessionKey: "codex:s", Title: "canary-title", Branch: "canary-branch", CWD: "/home/mira/src/app",
 			EndedAt: time.Date(2026, 5, 1, 23, 0, 0, 0, time.UTC), Statements: []memoir.Statement{test.st, test.st}}
-		got, held := leaving(t).Of(e, nil)
+		got, held := leavingApp(t).of(e, nil)
 		switch {
 		case test.held != "" && (len(held) != 2 || held[0].Why != test.held):
 			t.Errorf("%s: held %+v", test.what, held)
@@ -74,7 +74,7 @@ func TestWhatLeavesOfAStatement(t *testing.T) {
 			t.Errorf("%s: %+v\n%s", test.what, got, got[0].Body)
 		}
 		for _, leaf := range got {
-			if err := (wire.Push{Project: "p", Statements: []wire.Statement{leaf.Statement}}).Check(); err != nil || leaf.Day != "2026-05-01" {
+			if err := (wire.Push{Project: "p", Statements: []wire.Statement{leaf}}).Check(); err != nil || leaf.Day != "2026-05-01" {
 				t.Errorf("%s: %v", test.what, err)
 			}
 		}
@@ -83,22 +83,22 @@ func TestWhatLeavesOfAStatement(t *testing.T) {
 
 func TestAWithdrawnStatementLeavesAgainUnderAnotherHash(t *testing.T) {
 	t.Parallel()
-	l := leaving(t)
+	l := leavingApp(t)
 	e := memoir.Extraction{SessionKey: "codex:s", Statements: []memoir.Statement{{Kind: memoir.StatementFinding, Text: "x", By: memoir.ByAgent}}}
 	var sent []store.Sent
 	seen := map[string]bool{}
 	for range 3 {
-		got, _ := l.Of(e, sent)
+		got, _ := l.of(e, sent)
 		if len(got) != 1 || seen[got[0].Hash] {
 			t.Fatalf("%+v", got)
 		}
 		seen[got[0].Hash] = true
-		sent = append(sent, store.Sent{Key: l.Key, Hash: got[0].Hash, Withdrawn: true, Told: true})
+		sent = append(sent, store.Sent{Key: l.key, Hash: got[0].Hash, Withdrawn: true, Told: true})
 	}
 	for i := range sent {
 		sent[i].Key = "of another project"
 	}
-	if got, _ := l.Of(e, sent); got[0].Hash != sent[0].Hash {
+	if got, _ := l.of(e, sent); got[0].Hash != sent[0].Hash {
 		t.Error("a tombstone of another project counts")
 	}
 }

@@ -52,7 +52,8 @@ const renewWithin = 30 * 24 * time.Hour
 // repeating it changes nothing. The report is also of what was done before an error.
 func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	o.Now = cmp.Or(o.Now, time.Now())
-	s := &syncing{Options: o, report: Report{Held: []Held{}, Projects: []string{}}, refused: map[string]bool{}}
+	s := &syncing{Options: o, report: Report{Held: []Held{}, Projects: []string{}}, projects: map[string]memoir.Project{},
+		sessions: map[string]string{}, refused: map[string]bool{}}
 	var errState error
 	hub, err := Load(o.Home)
 	if s.hub = hub; err == nil {
@@ -83,30 +84,34 @@ type syncing struct {
 	state    State
 	report   Report
 	projects map[string]memoir.Project
-	leaving  Leaving          // of the project that was last looked at
-	failed   map[string]error // of projects, by key
-	refused  map[string]bool  // hashes of statements that the hub refuses
+	leaving  leaving           // of the project that was last looked at
+	failed   map[string]error  // of projects, by key
+	sessions map[string]string // of statements that are being sent, by hash
+	refused  map[string]bool   // hashes of statements that the hub refuses
 }
+
+// errReads is of a project that the member only reads: its outbox waits, and nothing fails.
+var errReads = errors.New("the member only reads")
+
+const everySession = "every session"
 
 // errAgain says that the hub's database is another one, and that all is to be sent again.
 var errAgain = errors.New("the hub's database is replaced again and again")
 
 func (s *syncing) run(ctx context.Context, what int) (err error) {
-	if s.client, err = newClient(s.hub); err != nil {
+	if s.client, err = newClient(s.hub); err == nil && s.hub.Expires.Sub(s.Now) < renewWithin {
+		err = s.renew(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	if s.hub.Expires.Sub(s.Now) < renewWithin {
-		if err := s.renew(ctx); err != nil {
-			return err
-		}
-	}
 	rows, err := s.Store.Projects(ctx)
-	s.projects = map[string]memoir.Project{}
 	for _, row := range rows {
 		s.projects[row.ID] = row.Project
 	}
 	for tries := 0; tries == 0 && err == nil || tries < 3 && errors.Is(err, errAgain); tries++ {
 		err, s.failed = nil, map[string]error{}
+		s.unhold(everySession)
 		for _, tombstones := range []bool{true, false} { // they travel first
 			if what&Push != 0 && err == nil {
 				err = s.push(ctx, tombstones)
@@ -122,6 +127,11 @@ func (s *syncing) run(ctx context.Context, what int) (err error) {
 		}
 	}
 	return err
+}
+
+// unhold removes what was held of a session.
+func (s *syncing) unhold(session string) {
+	s.state.Held = slices.DeleteFunc(s.state.Held, func(h Held) bool { return h.Session == session })
 }
 
 // renew replaces the token.
@@ -173,7 +183,7 @@ func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstone
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(parcels)) {
-		if err := s.send(ctx, *parcels[key], all); err != nil {
+		if err := s.send(ctx, *parcels[key]); err != nil {
 			return err
 		}
 	}
@@ -212,12 +222,13 @@ func (s *syncing) compare(o store.Outgoing, tombstones bool, parcels map[string]
 	if tombstones {
 		return d
 	}
-	s.state.Held = slices.DeleteFunc(s.state.Held, func(h Held) bool { return h.Session == o.Session })
+	s.unhold(o.Session)
 	s.state.Held = append(s.state.Held, held...)
 	for _, hash := range slices.Sorted(maps.Keys(wanted)) {
 		if !known[hash] {
 			p := parcel(o.Key, hash, false)
 			p.Statements = append(p.Statements, wanted[hash])
+			s.sessions[hash] = o.Session
 		}
 	}
 	return d
@@ -236,20 +247,20 @@ func (s *syncing) wanted(o store.Outgoing) (out map[string]wire.Statement, held 
 		return nil, nil, true
 	case settings.Excluded(o.Extraction.CWD): // since the last scan
 		return nil, nil, false
-	case s.leaving.Key != o.Key:
-		s.leaving = s.Leaving(project, o.Key, s.hub.Machine)
+	case s.leaving.key != o.Key:
+		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine)
 	}
-	leaves, held := s.leaving.Of(*o.Extraction, o.Sent)
+	leaves, held := s.leaving.of(*o.Extraction, o.Sent)
 	out = map[string]wire.Statement{}
 	for _, leaf := range leaves {
-		out[leaf.Hash] = leaf.Statement
+		out[leaf.Hash] = leaf
 	}
 	return out, held, false
 }
 
-// send sends a parcel in pushes within the bounds. A statement in which the hub finds a secret stays here. A failure of
-// one project does not stop the others; an error does.
-func (s *syncing) send(ctx context.Context, p wire.Push, of []store.Delivery) error {
+// send sends a parcel in pushes within the bounds. A statement in which the hub finds a secret stays here, and so does
+// all of a project that the member only reads. A failure of one project does not stop the others; an error does.
+func (s *syncing) send(ctx context.Context, p wire.Push) error {
 	for len(p.Tombstones)+len(p.Statements) > 0 {
 		part := wire.Push{Project: p.Project, Tombstones: p.Tombstones[:min(len(p.Tombstones), wire.MaxItems)]}
 		n := 0
@@ -263,44 +274,29 @@ func (s *syncing) send(ctx context.Context, p wire.Push, of []store.Delivery) er
 		if err == nil {
 			err = s.same(ctx, done.Epoch)
 		}
-		refusal, _ := errors.AsType[*refusal](err)
+		why, _ := errors.AsType[*refusal](err)
 		switch {
 		case err == nil:
 			s.report.Sent, s.report.Withdrawn = s.report.Sent+n, s.report.Withdrawn+len(part.Tombstones)
 			p.Tombstones, p.Statements = p.Tombstones[len(part.Tombstones):], p.Statements[n:]
-		case refusal != nil && refusal.Code == wire.CodeSecret && !s.refused[refusal.Hash]:
-			s.refuse(p.Project, refusal.Problem, of)
+		case why != nil && why.Code == wire.CodeSecret && !s.refused[why.Hash]:
+			s.refused[why.Hash] = true
+			s.state.Held = append(s.state.Held, Held{s.sessions[why.Hash], p.Project,
+				"the hub finds a secret (" + shown(why.Rule) + ")"})
 			isRefused := func(st wire.Statement) bool { return s.refused[st.Hash] }
 			p.Statements = slices.DeleteFunc(slices.Clone(p.Statements), isRefused)
 		case ends(err):
 			return err
+		case why.Code == wire.CodeForbidden:
+			s.failed[p.Project] = errReads
+			s.state.Held = append(s.state.Held, Held{everySession, p.Project, why.Title})
+			return nil
 		default:
-			s.failed[p.Project] = s.mayNot(ctx, p.Project, err)
+			s.failed[p.Project] = err
 			return nil
 		}
 	}
 	return nil
-}
-
-func (s *syncing) refuse(key string, why wire.Problem, of []store.Delivery) {
-	s.refused[why.Hash] = true
-	for _, d := range of {
-		if slices.ContainsFunc(d.Sent, func(one store.Sent) bool { return one.Hash == why.Hash }) {
-			s.state.Held = append(s.state.Held, Held{d.Of.Session, key, "the hub finds a secret (" + shown(why.Rule) + ")"})
-		}
-	}
-}
-
-// errReads is the failure of a project that the member only reads. Then the outbox waits, and nothing is wrong.
-var errReads = errors.New("you may read it, not write")
-
-func (s *syncing) mayNot(ctx context.Context, key string, err error) error {
-	if refused(err) == wire.CodeForbidden {
-		if me, failed := s.client.me(ctx); failed == nil && me.Projects[key] == wire.Reader {
-			return errReads
-		}
-	}
-	return err
 }
 
 // pull receives the changes of each shared project since the last one.

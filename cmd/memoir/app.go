@@ -27,7 +27,7 @@ func newApp(p *program) *cli.App {
 		Description: help(`memoir reads the transcripts that coding agents leave on disk, extracts what is
 worth keeping, consolidates it per project into MEMORY.md, memory_summary.md and
 skills/, and hands a summary to the next session. Nothing leaves this machine
-unless you configure a remote model.
+unless you configure a remote model or share a project with a team.
 
 Exit codes: 0 done, or nothing to do; 1 failed or declined, or scan found
 something; 2 bad usage or configuration; 3 partly done; 4 busy: the project or database is locked;

@@ -22,12 +22,12 @@ import (
 // A fakeHub keeps what is pushed in memory. A code or token is the name of a member with a suffix.
 type fakeHub struct {
 	*httptest.Server
-	mu       sync.Mutex
-	epoch    string
-	changes  map[string][]hub.Change // by project, in order
-	revoked  map[string]bool         // tokens
-	all      strings.Builder         // every byte that it got
-	answered int
+	mu      sync.Mutex
+	epoch   string
+	changes map[string][]hub.Change // by project, in order
+	revoked map[string]bool         // tokens
+	all     strings.Builder         // every byte that it got
+	length  int                     // of a page, short, so that there are several
 	// before answers instead of the hub if it returns true; may be nil.
 	before func(w http.ResponseWriter, r *http.Request) bool
 	// after is called when a request was carried out: true loses the answer; may be nil.
@@ -35,7 +35,7 @@ type fakeHub struct {
 }
 
 func newFakeHub() *fakeHub {
-	h := &fakeHub{epoch: "e1", changes: map[string][]hub.Change{}, revoked: map[string]bool{}}
+	h := &fakeHub{epoch: "e1", length: 3, changes: map[string][]hub.Change{}, revoked: map[string]bool{}}
 	h.Server = httptest.NewServer(http.HandlerFunc(h.serve))
 	return h
 }
@@ -103,7 +103,6 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	case route == "GET /v1/pull":
 		out = h.page(member, r)
 	}
-	h.answered++
 	if h.after != nil && h.after(r) {
 		panic(http.ErrAbortHandler)
 	}
@@ -159,9 +158,6 @@ func (h *fakeHub) store(member string, p hub.Push) (news int) {
 	return news
 }
 
-// pageLength is short, so that there are several.
-const pageLength = 3
-
 func (h *fakeHub) page(member string, r *http.Request) hub.Page {
 	all := h.changes[r.URL.Query().Get("project")]
 	epoch, n, _ := strings.Cut(r.URL.Query().Get("after"), ".")
@@ -170,7 +166,7 @@ func (h *fakeHub) page(member string, r *http.Request) hub.Page {
 		at = 0
 	}
 	page := hub.Page{Epoch: h.epoch, Items: []hub.Change{}}
-	for ; at < len(all) && len(page.Items) < pageLength; at++ {
+	for ; at < len(all) && len(page.Items) < h.length; at++ {
 		if c := all[at]; c.Hash != "" && (!c.Own || c.Member == member) {
 			page.Items = append(page.Items, c)
 		}

@@ -46,11 +46,17 @@ func (s scene) record(id, dir, remote, rule, command, more string) {
 // member returns a home that has joined a hub as a member and shares the project app, once a session of it was read.
 func member(t *testing.T, h *fakeHub, code string) scene {
 	t.Helper()
+	return joined(t, h.URL, code, code)
+}
+
+// joined is member, of any hub. The session runs `make first-NAME`.
+func joined(t *testing.T, url, code, name string) scene {
+	t.Helper()
 	s := scene{t: t, home: filepath.Join(t.TempDir(), "home"), sessions: t.TempDir(), user: t.TempDir()}
-	s.said("first-"+code, "Hello there.", "make first-"+code, "")
+	s.said("first-"+name, "Hello there.", "make first-"+name, "")
 	s.run()
 	s.input = code
-	s.good("team", "join", h.URL, "--code-file", "-")
+	s.good("team", "join", url, "--code-file", "-")
 	s.input = ""
 	s.good("team", "share", appKey, "--yes")
 	return s

@@ -241,6 +241,7 @@ func projects(t *testing.T, first ...string) func(args ...string) *torture {
 // said and withdrew something. first are the project that it shares, and the command after that.
 func shares(t *testing.T, first ...string) func(args ...string) *torture {
 	h := startHub(t)
+	h.length = 100 // between two pages a run would publish a generation
 	const key = "git.example.test/acme/papertrail"
 	ben := &hub.Push{Project: key}
 	for _, text := range []string{"one", "two", "three", "four"} {

@@ -127,11 +127,9 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 
 // waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
 func waits(line string, answered map[string]int64) bool {
-	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || answered[memoir.LineKey(line)] != 0 {
-		return false
-	}
-	byHand := strings.HasSuffix(line, memoir.LineText(line)) || strings.Contains(line, "["+string(memoir.EntryNote)+"-")
-	return !byHand || strings.HasSuffix(line, memoir.Unconfirmed)
+	return consolidate.IsEntry(line) && memoir.OnceMark(line) == "" && answered[memoir.LineKey(line)] == 0 &&
+		(strings.HasSuffix(line, memoir.Unconfirmed) ||
+			!strings.HasSuffix(line, memoir.LineText(line)) && !strings.Contains(line, "["+string(memoir.EntryNote)+"-"))
 }
 
 // Evidence adds to the sessions of lines the items that show them.
@@ -217,7 +215,7 @@ type News struct {
 func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n News, err error) {
 	text, err := memory.At(home, projectID).Open(memoir.MemoryFile)
 	answered, errAnswered := st.Answered(ctx, projectID)
-	if entry.Any(home, projectID) {
+	if entry.Any(memory.At(home, projectID)) || entry.Any(memory.At(home, memoir.UserProjectID)) {
 		notes, errNotes := entry.Injected(ctx, st, projectID)
 		n.Notes, err = len(notes.Waiting), cmp.Or(err, errNotes)
 	}

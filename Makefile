@@ -58,7 +58,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test tests torture lint bench sessions agents picture clean help
+.PHONY: build install uninstall dist run test tests torture lint bench try-hub sessions agents picture clean help
 
 build: ## build bin/memoir, its manual page and completions
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -132,6 +132,9 @@ bench: ## benchmarks, as ratios taken in the same run where a number has to be h
 	go run ./bench/memory
 	go run ./bench/stale
 	go run ./bench/search
+
+try-hub: ## start PostgreSQL, PgBouncer and a hub, print where they are as JSON, and end with standard input
+	@go run ./hub/hubtest/tryhub
 
 sessions: ## run the coding agents that are installed and compare what is read with what was said
 	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)'

@@ -38,7 +38,7 @@ func TestARoomImportsOnlyRoomsAbove(t *testing.T) {
 	_, table, _ := strings.Cut(string(text), "\n## The rooms\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	var rooms []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z/.]+)` \\|").FindAllStringSubmatch(table, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z/.-]+)` \\|").FindAllStringSubmatch(table, -1) {
 		rooms = append(rooms, path.Join("memoir", row[1]))
 	}
 	for at, room := range rooms {

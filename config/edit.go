@@ -176,7 +176,7 @@ func (f *File) change(name string, text []byte, err error) error {
 		err = errors.New("other settings would change")
 	}
 	if err != nil {
-		return cmp.Or(invalid, error(memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it in an editor",
+		return cmp.Or(invalid, error(memoir.Errorf(memoir.CodeConfig, "change it with an editor",
 			"change %s in %s: %w", name, f.Path, err)))
 	}
 	next := File{Path: filepath.Base(f.Path) + " with this change", home: f.home, text: text} // whose lines an error names

@@ -25,6 +25,10 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 	}
 	note := session(0, id(1), "Preferences: “never commit to main”")
 	note.SessionKey = "memoir:note-1"
+	theirs := func(s memoir.Extraction, member string) memoir.Extraction {
+		s.SessionKey = memoir.ReceivedKey(member, "0123456789abcdef01234567")
+		return s
+	}
 	last := func(n int) string { return fmt.Sprintf("[%s 2026-07-%02d", id(n)[:8], n) }
 	for _, test := range []struct {
 		name, heading string
@@ -34,6 +38,16 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"one rule in other words", "## User preferences", []memoir.Extraction{
 			session(0, id(1), "Preferences: “never open prs against release”"), session(1, id(2), "Preferences: “Never open PRs against release!!!”"),
 		}, []string{"- “Never open PRs against release!!!” " + last(2) + ", +1]"}},
+		{"a member's line is marked, and comes after one's own", "## What is known", []memoir.Extraction{
+			theirs(session(1, id(2), "Findings: the cache is per worktree"), "alice"), session(0, id(1), "Findings: the port is fixed"),
+		}, []string{"- the port is fixed " + last(1) + "]",
+			"- the cache is per worktree (from the team: alice) [alice-01234567 2026-07-02]"}},
+		{"what one saw as well is one's own", "## What is known", []memoir.Extraction{
+			theirs(session(1, id(2), "Findings: the port is fixed"), "alice"), session(0, id(1), "Findings: the port is fixed"),
+		}, []string{"- the port is fixed [alice-01234567 2026-07-02, +1]"}},
+		{"another machine of one's own", "## What is known", []memoir.Extraction{
+			theirs(session(1, id(2), "Findings: the port is fixed"), ""),
+		}, []string{"- the port is fixed [01234567 2026-07-02]"}},
 		{"opposite rules are two until the later is about little else", "## User preferences", []memoir.Extraction{
 			session(0, id(1), "Preferences: “always use yarn”"), session(1, id(2), "Preferences: “use pnpm instead of yarn”"),
 		}, []string{"- “use pnpm instead of yarn” " + last(2) + "]"}},

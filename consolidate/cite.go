@@ -83,7 +83,7 @@ func newestFirst(sessions []*session) (out []entry) {
 // cited adds the citation of sessions, newest first, to a line: the newest one and the number of others. It adds
 // all of them to lists.
 func cited(text string, entries []entry, lists map[string][]string) string {
-	line := text + " [" + entries[0].short + " " + entries[0].date
+	line := memoir.WithoutTeam(text) + fromTeam(entries) + " [" + entries[0].short + " " + entries[0].date
 	if more := len(entries) - 1; more > 0 {
 		line += fmt.Sprintf(", +%d", more)
 		var all []string
@@ -93,6 +93,19 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 		lists[lineKey(line+"]")] = all
 	}
 	return line + "]"
+}
+
+// fromTeam marks a line that rests on other members' sessions alone.
+func fromTeam(entries []entry) string {
+	var members []string
+	for _, e := range entries {
+		member := memoir.MemberOf(e.key)
+		if member == "" {
+			return ""
+		}
+		members = append(members, member)
+	}
+	return memoir.FromTeam(distinct(members))
 }
 
 // A register has the sessions that may be cited and those that may not.

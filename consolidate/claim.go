@@ -111,14 +111,14 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	return out
 }
 
-// bySupport orders claims: those of notes first, the last recalled ones first, then those of more sessions, then the
-// newest, then by text. Numbers of sessions are compared in powers of two, so that a newer claim comes before one of a
-// few more sessions.
+// bySupport orders claims: those of notes first, the last recalled ones first, then others of this person before those
+// of other members, then those of more sessions, then the newest, then by text. Numbers of sessions are compared in
+// powers of two, so that a newer claim comes before one of a few more sessions.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
 		recalled := byRecall(slices.MaxFunc(b.sessions, byRecall), slices.MaxFunc(a.sessions, byRecall))
 		more := bits.Len(uint(len(b.sessions))) - bits.Len(uint(len(a.sessions)))
-		return cmp.Or(b.written()-a.written(), recalled, more, byAge(a, b))
+		return cmp.Or(b.written()-a.written(), recalled, a.theirs()-b.theirs(), more, byAge(a, b))
 	})
 }
 
@@ -129,6 +129,14 @@ func (c *claim) written() (n int) {
 		}
 	}
 	return n
+}
+
+// theirs is 1 if only other members' sessions support a claim, else 0.
+func (c *claim) theirs() int {
+	if slices.ContainsFunc(c.sessions, func(s *session) bool { return memoir.MemberOf(s.SessionKey) == "" }) {
+		return 0
+	}
+	return 1
 }
 
 func byRecall(a, b *session) int { return a.RecalledAt.Compare(b.RecalledAt) }

@@ -137,10 +137,13 @@ func Citation(session memoir.Session, others []memoir.Session) string {
 }
 
 // shortID returns the first n characters of a thread id, n being shortLen or more. A conversation's id is its name
-// and the time at which it began: all are added but the fraction of a second.
+// and the time at which it began: all are added but the fraction of a second. A member's name is added to its session.
 func shortID(key, id string, n int) string {
-	if source, _ := memoir.SplitKey(key); source == memoir.SourceConversation {
+	switch source, _ := memoir.SplitKey(key); source {
+	case memoir.SourceConversation:
 		n += max(0, len(id)-len(".000000")-shortLen)
+	case memoir.SourceTeam:
+		n += len(memoir.MemberOf(key)) + len("-")
 	}
 	return id[:min(n, len(id))]
 }

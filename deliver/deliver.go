@@ -35,8 +35,10 @@ type Reader struct {
 	Top     string // of the working tree
 	Session string // id of the session, whose own statements are not told
 
-	// Removed returns the lines that people ever removed from the memory.
-	Removed func() ([]string, error)
+	// Removed returns the lines that people ever removed from the memory. Accepted returns the keys of lines and the ids
+	// of statements that they accepted in a review, which other members' commands need.
+	Removed  func() ([]string, error)
+	Accepted func() (map[string]int64, error)
 }
 
 // A Known is a statement with the session that taught it.
@@ -67,7 +69,7 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 		}
 	}
 	all = slices.DeleteFunc(all, func(k Known) bool {
-		return k.Kind != memoir.StatementFailure || !failed.Same(k.Statement)
+		return k.Kind != memoir.StatementFailure || !failed.Same(k.Statement) || !r.trusted(k)
 	})
 	slices.SortStableFunc(all, newestFirst)
 	all = all[:min(len(all), maxSame)]
@@ -198,6 +200,9 @@ func (r Reader) statements(content []byte, text string) (out []Known, err error)
 			st.At = cmp.Or(st.At, session.EndedAt.UTC().Format(time.DateOnly))
 			if i := known[st.ID]; i > 0 {
 				out[i-1].times++
+				if memoir.MemberOf(out[i-1].Session) != "" {
+					out[i-1].Session = session.SessionKey
+				}
 			} else if st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
 				out = append(out, Known{st, session.SessionKey, 1})
 				known[st.ID] = len(out)
@@ -217,6 +222,15 @@ func (r Reader) content() ([]byte, error) {
 		err = nil
 	}
 	return content, err
+}
+
+// trusted reports whether a command may be told: it is of this person, or they accepted a line with it.
+func (r Reader) trusted(k Known) bool {
+	if memoir.MemberOf(k.Session) == "" {
+		return true
+	}
+	accepted, err := r.Accepted()
+	return err == nil && accepted[k.ID] > 0
 }
 
 // holding returns the statements that hold: no person removed their lines, nobody has to confirm them, and the working

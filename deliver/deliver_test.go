@@ -34,7 +34,7 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 	md, lines := "# Memory\n", map[string]memoir.LineOrigin{}
 	anchors := map[string][]memoir.Anchor{}
 	var all []memoir.Extraction
-	for _, key := range []string{"codex:new", "codex:old"} {
+	for _, key := range []string{"team:alice-1f", "codex:new", "codex:old"} {
 		e := memoir.Extraction{SessionKey: key, ProjectID: project, Statements: sessions[key], EndedAt: time.Unix(1e9, 0)}
 		e.Identify()
 		all = append(all, e)
@@ -53,7 +53,10 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 		must(t, os.WriteFile(filepath.Join(root.Link(), "MEMORY.md"), []byte(change(md)), 0o600))
 	}
 	return deliver.Reader{Root: root, Top: t.TempDir(), Session: "now",
-		Removed: func() ([]string, error) { return nil, nil }}
+		Removed: func() ([]string, error) { return nil, nil },
+		Accepted: func() (map[string]int64, error) {
+			return map[string]int64{memoir.StatementID(project, memoir.StatementFailure, accepted): 1}, nil
+		}}
 }
 
 func must(t *testing.T, err error) {
@@ -62,6 +65,9 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// accepted is the text of a statement that a person accepted in a review.
+var accepted = failedThen("cargo test seen --lib", noLibrary, "cargo test seen").Text
 
 func always(deliver.Known) bool { return true }
 
@@ -99,7 +105,11 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		}, ""},
 		"what one session repaired":  {sessions{"codex:old": {repair}}, "now", nil, ""},
 		"what two sessions repaired": {sessions{"codex:old": {repair}, "codex:new": {repair}}, "now", nil, "then `rm -r out` passed."},
-		"a long command":             {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
+		"what a member repaired":     {sessions{"team:alice-1f": {library}}, "now", nil, ""},
+		"and a person accepted": {sessions{"team:alice-1f": {failedThen("cargo test seen --lib", noLibrary, "cargo test seen")}},
+			"now", nil, "then `cargo test seen` passed."},
+		"what both did":  {sessions{"team:alice-1f": {library}, "codex:old": {library}}, "now", nil, "in session codex:old"},
+		"a long command": {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
 	} {
 		r := published(t, test.sessions, test.edit)
 		r.Session = test.by

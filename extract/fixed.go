@@ -77,31 +77,20 @@ func missingProgram(r *run) string {
 	return m[1] + m[2]
 }
 
-// substituted finds the replacement of a program that was not found: another program with the
-// same arguments, the program behind a launcher or by its path, or the command that installed
-// it.
+// substituted finds the replacement of a program that was not found: another program with the same arguments, or the
+// program behind a launcher or by its path. What installed it is a repair.
 func (s *session) substituted(r *run, name string, later []*run) (candidate, bool) {
-	installed := ""
 	for _, l := range later {
 		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand || didNothing(l.call.output) {
 			continue
 		}
 		at := slices.Index(l.args, name)
-		remedy := ""
-		if l.program == name {
-			if installed == "" {
-				return candidate{}, false
-			}
-			remedy = installed
-		} else if path.Base(l.program) == name || at >= 0 && launchesAt(l, at) ||
-			len(r.args) > 0 && slices.Equal(l.args, r.args) && !viewers[l.program] {
-			remedy = l.text
-		} else if at > 0 && slices.ContainsFunc([]string{"install", "add", "use"},
-			func(verb string) bool { return slices.Contains(l.args, verb) }) {
-			installed = l.text
-		}
-		if remedy != "" {
-			return failure(r, name+": command not found", remedy, l.item), true
+		switch {
+		case l.program == name:
+			return candidate{}, false
+		case path.Base(l.program) == name, at >= 0 && launchesAt(l, at),
+			len(r.args) > 0 && slices.Equal(l.args, r.args) && !viewers[l.program]:
+			return failure(r, name+": command not found", l.text, l.item), true
 		}
 	}
 	return candidate{}, false

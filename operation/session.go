@@ -58,12 +58,12 @@ type Sessions struct {
 }
 
 // ListSessions lists at most most sessions, with 0 all, with clean texts, titled by what they did if that is known.
-// They are entries only if the filter names the source of entries.
+// They are entries, or received, only if the filter names their source.
 func ListSessions(ctx context.Context, st *store.Store, filter store.Filter, most int, clean func(string) string) (
 	Sessions, error) {
 	found, err := st.Sessions(ctx, filter)
 	found = slices.DeleteFunc(found, func(s memoir.Session) bool {
-		return s.Kind == memoir.KindEntry && filter.Source != memoir.SourceEntry
+		return s.Kind == memoir.KindEntry && filter.Source != s.Source
 	})
 	out := Sessions{[]Session{}, len(found)}
 	if err != nil {

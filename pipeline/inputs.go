@@ -21,6 +21,7 @@ import (
 	"memoir/memory"
 	"memoir/secrets"
 	"memoir/store"
+	"memoir/team/wire"
 )
 
 // A consolidation is work on a claimed project.
@@ -56,6 +57,7 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err != nil {
 		return consolidate.Input{}, err
 	}
+	extractions = once(extractions, others)
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
 	extractions = extract.Later(extractions)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
@@ -172,6 +174,22 @@ func known(extractions []memoir.Extraction) []memoir.Extraction {
 		}
 	}
 	return left
+}
+
+// once leaves out what other machines sent of sessions that this machine has extracted, too.
+func once(extractions []memoir.Extraction, others []string) []memoir.Extraction {
+	here := map[string]bool{}
+	for _, e := range extractions {
+		others = append(others, e.SessionKey)
+	}
+	for _, key := range others {
+		here[wire.SessionHash(key, "")] = true
+	}
+	return slices.DeleteFunc(extractions, func(e memoir.Extraction) bool {
+		_, id := memoir.SplitKey(e.SessionKey)
+		id, _, _ = strings.Cut(id[strings.LastIndexByte(id, '-')+1:], ".")
+		return memoir.IsReceived(e.SessionKey) && here[id]
+	})
 }
 
 // withoutDeferred leaves out the extractions that Restore deferred. A session that was extracted again since

@@ -280,7 +280,7 @@ func companions(extractions []memoir.Extraction) memory.Files {
 		return files
 	}
 	for _, e := range extractions {
-		if memoir.IsEntry(e.SessionKey) {
+		if memoir.IsEntry(e.SessionKey) || memoir.IsReceived(e.SessionKey) {
 			continue // it has no summary
 		}
 		name := consolidate.SummaryFileName(e, short[e.SessionKey])

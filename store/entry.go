@@ -179,8 +179,8 @@ func (s *Store) fileHistory(ctx context.Context, id string, file func(string, []
 			return err
 		}
 		extracted, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN project p ON p.id = e.project_id
-			WHERE p.id = ? AND e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`
-			ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
+			WHERE p.id = ? AND e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND NOT `+isReceived+`
+			AND `+isInput+` ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
 		new = append(new, extracted...)
 		return err
 	})

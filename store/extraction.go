@@ -205,19 +205,25 @@ func selectExtractions(t tx, keys ...string) ([]memoir.Extraction, error) {
 }
 
 // Selected returns the extractions of a project whose sessions are neither disabled nor forgotten: all
-// entries and the sessions that ended last, of these at most most. others are the session keys of the
-// remaining sessions. Both are ordered by session key.
+// entries and the sessions that ended last, of these at most most, and at most as many that were received. others are
+// the session keys of the remaining sessions. Both are ordered by session key.
 func (s *Store) Selected(
 	ctx context.Context, projectID string, most int,
 ) (selected []memoir.Extraction, others []string, err error) {
 	err = s.read(ctx, func(t tx) (err error) {
-		const of = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + ` AND e.session_key `
-		const order = of + `NOT LIKE 'memoir:%' ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
-		selected, err = collect(t, `SELECT * FROM (SELECT `+extractionColumns+order+`) UNION ALL
-			SELECT `+extractionColumns+of+`LIKE 'memoir:%'`, []any{projectID, most, 0, projectID}, scanExtraction)
-		if err == nil {
-			others, err = t.texts(`SELECT e.session_key`+order, projectID, -1, most)
+		const of = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + ` AND `
+		const order = ` ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
+		for _, group := range []string{`e.session_key NOT LIKE 'memoir:%' AND NOT ` + isReceived, isReceived} {
+			some, err1 := collect(t, `SELECT `+extractionColumns+of+group+order, []any{projectID, most, 0}, scanExtraction)
+			left, err2 := t.texts(`SELECT e.session_key`+of+group+order, projectID, -1, most)
+			selected, others = append(selected, some...), append(others, left...)
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
 		}
+		entries, err := collect(t, `SELECT `+extractionColumns+of+`e.session_key LIKE 'memoir:%'`, []any{projectID},
+			scanExtraction)
+		selected = append(selected, entries...)
 		return err
 	})
 	slices.SortFunc(selected, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })

@@ -245,6 +245,8 @@ var noText = strings.Fields(`
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
 	mark.session_key mark.directory mark.project_id hand_edit.project_id hand_edit.action counter.name
 	project_alias.project_id project_alias.kind project_directory.project_id
+	share.project_id share.key share.cursor sent.key sent.hash sent.session_key outbox.session_key
+	received.project_id received.origin received.hash received.session received.day
 	redaction.scope redaction.key redaction.rule review.project_id review.key run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent
 	session.version session.taken session.reason searchable.session_key said.session_key fallback.session_key entry.session_key entry.kind entry.category entry.author skipped_record.session_key skipped_record.why skipped_record.type

@@ -37,6 +37,9 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 const isInput = `NOT EXISTS (SELECT 1 FROM mark m
 	WHERE m.session_key = e.session_key AND (m.disabled OR m.directory = 'excluded' OR m.forgotten))`
 
+// isReceived selects the rows of extraction e that another machine sent.
+const isReceived = `(e.session_key LIKE 'team:%' OR e.session_key LIKE 'machine:%')`
+
 func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	rows, err := collect(t, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,
 			p.published_at, p.forced_seq > p.consumed_seq, p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq,
@@ -270,7 +273,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	}
 	source, id := memoir.SplitKey(e.SessionKey)
 	kind := memoir.KindMain
-	if memoir.IsEntry(e.SessionKey) {
+	if memoir.IsEntry(e.SessionKey) || memoir.IsReceived(e.SessionKey) {
 		kind = memoir.KindEntry
 	}
 	known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
@@ -287,9 +290,9 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err == nil {
 		err = s.putExtraction(t, e)
 	}
-	if err == nil && kind == memoir.KindEntry {
+	if err == nil && memoir.IsEntry(e.SessionKey) {
 		err = adoptEntry(t, e)
-	} else if err == nil {
+	} else if err == nil && kind == memoir.KindMain {
 		err = putMessages(t, e.SessionKey, "", nil, nil) // they are stored when it is read
 	}
 	if err != nil {

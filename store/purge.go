@@ -152,6 +152,8 @@ var textTables = []textTable{
 			AND seq = (SELECT seq FROM searchable WHERE session_key = substr(?2, instr(?2, ' ') + 1))`},
 	{"searchable", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{toolsColumn}, ""},
+	{"received", `project_id || ' ' || origin || ' ' || session || ' ' || hash`, `project_id`,
+		[]string{statementsColumn}, ""},
 	{"said", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{statementsColumn}, ""},
 	{"fallback", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,

@@ -46,38 +46,44 @@ type Forgetting struct {
 // RemovedFolders.
 func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		if f.Instead != nil {
-			if err := s.addInstead(t, f); err != nil {
-				return err
-			}
-		}
-		if err := errors.Join(t.run(endEpoch), s.dropBackup()); err != nil { // the backup has their content
-			return err
-		}
-		keys, err := f.derived(t)
-		if err != nil {
-			return err
-		}
-		// Sessions move, so several memories may depend on one.
-		copies := slices.DeleteFunc(slices.Clone(f.Copies), func(key string) bool { return slices.Contains(keys, key) })
-		projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
-			SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
-			UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
-			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
-			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
-			jsonList(slices.Concat(keys, copies)), f.Project)
-		err = errors.Join(err, s.bury(t, keys), s.unread(t, copies), beginWithdrawal(t, projects, "", f.Purge))
-		if f.Text != "" {
-			err = errors.Join(err, beginWithdrawal(t, f.Projects, f.Text, f.Purge))
-		}
-		if f.Purge {
-			err = errors.Join(err, beginPurge(t))
-		}
-		if f.Project != "" {
-			err = errors.Join(err, forgetProject(t, f.Project))
-		}
-		return errors.Join(err, dropForgotten(t))
+		return errors.Join(s.beginForgetting(t, f), t.run(`UPDATE received SET statements = '' WHERE EXISTS (
+			SELECT 1 FROM json_each(?) WHERE value = session OR substr(value, 1, length(session) + 1) = session || '.')`,
+			jsonList(f.Keys)))
 	}), "forgetting sessions")
+}
+
+func (s *Store) beginForgetting(t tx, f Forgetting) error {
+	if f.Instead != nil {
+		if err := s.addInstead(t, f); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(t.run(endEpoch), s.dropBackup()); err != nil { // the backup has their content
+		return err
+	}
+	keys, err := f.derived(t)
+	if err != nil {
+		return err
+	}
+	// Sessions move, so several memories may depend on one.
+	copies := slices.DeleteFunc(slices.Clone(f.Copies), func(key string) bool { return slices.Contains(keys, key) })
+	projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
+		SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
+		UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
+		UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
+		UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
+		jsonList(slices.Concat(keys, copies)), f.Project)
+	err = errors.Join(err, s.bury(t, keys), s.unread(t, copies), beginWithdrawal(t, projects, "", f.Purge))
+	if f.Text != "" {
+		err = errors.Join(err, beginWithdrawal(t, f.Projects, f.Text, f.Purge))
+	}
+	if f.Purge {
+		err = errors.Join(err, beginPurge(t))
+	}
+	if f.Project != "" {
+		err = errors.Join(err, forgetProject(t, f.Project))
+	}
+	return errors.Join(err, dropForgotten(t))
 }
 
 // addInstead adds the entry that replaces forgotten ones, if all of them still exist.

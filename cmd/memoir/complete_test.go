@@ -33,7 +33,7 @@ func TestCompletionOffersWhatMayStandThere(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"sta", "status"},
 		{"--ver", "--verbose --version"},
-		{"sessions ", "disable enable prune"},
+		{"sessions ", "disable enable"},
 		{"sessions --rea", "--reason"},
 		{"sessions --reason el", "eligible"},
 		{"sessions --reason=el", "--reason=eligible"},

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,10 +66,6 @@ func configCommand(p *program) *cli.Command {
 			{Name: "unset", ArgsUsage: "SETTING", Usage: "remove one setting from config.yml", Action: p.unsetSetting,
 				Description: help("The default applies again. providers.NAME removes a whole provider. Names that memoir does\n"+
 					"not know are removed, too.", "memoir config unset exclude", "memoir config unset providers.mine")},
-			{Name: "edit", Usage: "open config.yml in an editor",
-				Description: help("Opens config.yml in $VISUAL, else $EDITOR, else vi, and checks it afterwards. If there is no\n"+
-					"file, it creates one that lists every setting in comments.", "memoir config edit"),
-				Action: p.editSettings},
 			{Name: "path", Usage: "print the path of config.yml",
 				Description: help("Prints the path, even if the file does not exist.", "memoir config path"),
 				Action: func(c *cli.Context) error {
@@ -237,43 +231,6 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	return err
 }
 
-// editSettings runs an editor. A shell starts it, since the variables may contain arguments.
-func (p *program) editSettings(c *cli.Context) error {
-	o, err := p.configOptions(c)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(o.ConfigDir, config.FileName)
-	f, err := config.ReadFile(o)
-	if err == nil && !f.Exists {
-		if err = locked(o.ConfigDir, f.Save); err == nil {
-			p.ui.say("created %s", path)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	variable := "VISUAL"
-	if p.getenv(variable) == "" {
-		variable = "EDITOR"
-	}
-	editor := cmp.Or(p.getenv(variable), "vi")
-	run := exec.CommandContext(c.Context, "sh", "-c", editor+` "$@"`, editor, path)
-	run.Stdin, run.Stdout, run.Stderr, run.Env = os.Stdin, os.Stdout, os.Stderr, p.environ
-	if err := run.Run(); err != nil {
-		return memoir.Errorf(memoir.CodeConfig, "set "+variable+" to the editor that you use",
-			"run the editor %q: %w", editor, err)
-	}
-	if f, err = config.ReadFile(o); err == nil {
-		_, err = f.Settings()
-	}
-	if err != nil {
-		return memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it again", "%w", err)
-	}
-	p.ui.say("%s is valid", path)
-	return nil
-}
-
 func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR]",
@@ -296,7 +253,7 @@ func trustCommand(p *program) *cli.Command {
 				return p.listTrusted(c, home)
 			}
 			if dir == "" {
-				here, err := p.placeHere(c)
+				here, err := p.placeAt(c, "")
 				if err != nil {
 					return err
 				}

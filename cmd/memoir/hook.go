@@ -302,8 +302,9 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
 		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
 	reader := deliver.Reader{Project: found.project, Root: memory.At(home, found.project), Top: found.tree,
-		Session: in.session(),
-		Removed: sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) })}
+		Session:  in.session(),
+		Removed:  sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) }),
+		Accepted: func() (map[string]int64, error) { return p.accepted(c, found.project) }}
 	return choose(reader, func(k deliver.Known) bool {
 		receipt.Statement = k.ID
 		return deliver.First(home, receipt, in.AgentID)
@@ -362,4 +363,14 @@ func (p *program) removedLines(c *cli.Context, project string) (lines []string, 
 		}
 	}
 	return lines, err
+}
+
+// accepted returns what a person answered in reviews.
+func (p *program) accepted(c *cli.Context, project string) (map[string]int64, error) {
+	st, err := p.openToInject(c)
+	if err != nil || st == nil {
+		return nil, err
+	}
+	defer st.Close()
+	return st.Answered(c.Context, project)
 }

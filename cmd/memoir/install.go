@@ -171,7 +171,7 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 		return nil, err
 	}
 	if c.String("scope") == "project" {
-		here, err := p.placeHere(c)
+		here, err := p.placeAt(c, "")
 		if err != nil {
 			return nil, err
 		}

@@ -188,7 +188,6 @@ func TestASecondProcessThatChangesTheSameFileWaitsForTheFirst(t *testing.T) {
 		{trust, []string{"trust", "p"}, []string{"trust", "q"}, []string{"p/.memoir.yml", "q/.memoir.yml"}, "", ""},
 		{trust, []string{"trust", "--undo", "r"}, []string{"trust", "q"}, []string{"q/.memoir.yml"}, "r/.memoir.yml", ""},
 		{settings, []string{"config", "set", "limits.tokensPerDay", "5"}, set, []string{" tokensPerDay: 5", " tokensPerRun: 7"}, "", ""},
-		{settings, []string{"config", "edit"}, set, []string{" tokensPerRun: 7"}, "", ""},
 		{settings, set, []string{"install", "pi", "--yes"}, []string{" tokensPerRun: 7"}, "", "another program changed"},
 	} {
 		home := t.TempDir()
@@ -201,7 +200,7 @@ func TestASecondProcessThatChangesTheSameFileWaitsForTheFirst(t *testing.T) {
 		}
 		command := func(args []string, env ...string) *exec.Cmd {
 			cmd := exec.Command(program, args...)
-			cmd.Dir, cmd.Env = home, environment(append(env, "HOME="+home, "EDITOR=true")...)
+			cmd.Dir, cmd.Env = home, environment(append(env, "HOME="+home)...)
 			return cmd
 		}
 		first := command(test.first, "FAILPOINT=stop write disk.Replace")

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -176,11 +175,7 @@ func (p *program) openToAdd(c *cli.Context) (
 	}
 	here := place{}
 	if !c.Bool("user") && (ref == "" || isPath(ref) && isDirectory(ref)) {
-		if here, err = p.here(settings); ref != "" {
-			dir, fault := filepath.Abs(ref)
-			here, err = p.identify(settings, dir), fault
-		}
-		if err == nil {
+		if here, err = p.placeAt(c, ref); err == nil {
 			if why := p.switchedOff(c, &settings, here); why != "" {
 				err = memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
 			}

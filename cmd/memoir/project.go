@@ -51,12 +51,17 @@ func (p *program) here(settings config.Settings) (place, error) {
 	return p.identify(settings, dir), nil
 }
 
-func (p *program) placeHere(c *cli.Context) (place, error) {
+// placeAt returns the place of a directory; "" is this one.
+func (p *program) placeAt(c *cli.Context, dir string) (place, error) {
 	settings, err := p.settings(c, nil)
-	if err != nil {
+	switch {
+	case err != nil:
 		return place{}, err
+	case dir == "":
+		return p.here(settings)
 	}
-	return p.here(settings)
+	dir, err = filepath.Abs(dir)
+	return p.identify(settings, dir), err
 }
 
 // projectSettings applies the .memoir.yml of the top directory of a project. Settings that need trust
@@ -108,11 +113,11 @@ func isPath(ref string) bool {
 	return ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
 }
 
-// findProject returns the registered project that ref names: an id, a name or a path.
-func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings,
-	ref string) (store.ProjectRow, error) {
+// projectNamed returns the registered project that ref names: an id, a name or a path; "" is the project of this
+// directory.
+func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (store.ProjectRow, error) {
 	path := isPath(ref)
-	if !path {
+	if ref != "" && !path {
 		row, err := st.FindProject(c.Context, ref)
 		unknown := memoir.CodeOf(err) == memoir.CodeNotFound
 		if user := memoir.UserProject(); unknown && (ref == user.Name || ref == user.ID) && !isDirectory(ref) {
@@ -122,33 +127,17 @@ func (p *program) findProject(c *cli.Context, st *store.Store, settings config.S
 			return row, err
 		}
 	}
-	dir, err := filepath.Abs(ref)
+	here, err := p.placeAt(c, ref)
 	if err != nil {
-		return store.ProjectRow{}, usagef("", "--project %s: %w", ref, err)
+		return store.ProjectRow{}, err
 	}
-	row, err := p.projectHere(c.Context, st, p.identify(settings, dir))
+	row, err := p.projectHere(c.Context, st, here)
 	if path && memoir.CodeOf(err) == memoir.CodeNotFound { // an identity may also contain slashes: host/owner/name
 		if named, nameErr := st.FindProject(c.Context, ref); nameErr == nil {
 			return named, nil
 		}
 	}
 	return row, err
-}
-
-// projectNamed is findProject with the settings of the command; "" is the project of this directory.
-func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (store.ProjectRow, error) {
-	if ref == "" {
-		here, err := p.placeHere(c)
-		if err != nil {
-			return store.ProjectRow{}, err
-		}
-		return p.projectHere(c.Context, st, here)
-	}
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return store.ProjectRow{}, err
-	}
-	return p.findProject(c, st, settings, ref)
 }
 
 // projectFlag returns the value of --project, "" if it was not given. An empty value, such as an
@@ -283,7 +272,7 @@ func regroupCommand(p *program, name, args, usage, about string, examples ...str
 
 // regroup says what will move from a project, asks, moves it unless --dry-run was given, and prints the result.
 func (p *program) regroup(c *cli.Context) error {
-	if c.NArg() != len(strings.Fields(c.Command.ArgsUsage)) {
+	if c.NArg() != len(strings.Fields(c.Command.ArgsUsage)) || slices.Contains(c.Args().Slice(), "") {
 		return usagef("`memoir projects` lists projects", "%s needs %s", calledAs(c), c.Command.ArgsUsage)
 	}
 	opts, st, err := p.openToChange(c)
@@ -293,7 +282,7 @@ func (p *program) regroup(c *cli.Context) error {
 	defer st.Close()
 	var rows []store.ProjectRow
 	for _, ref := range c.Args().Slice() {
-		row, err := p.findProject(c, st, opts.Settings, ref)
+		row, err := p.projectNamed(c, st, ref)
 		if err != nil {
 			return err
 		}

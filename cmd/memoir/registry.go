@@ -6,6 +6,8 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +16,8 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/internal/failpoint"
+	"memoir/internal/lazyregexp"
+	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
@@ -182,3 +186,126 @@ func openAtOnce(ctx context.Context, opts pipeline.Options) (*store.Store, error
 	}
 	return st, err
 }
+
+func clearCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
+		Usage: "remove a project's sessions and memory from memoir",
+		Description: help("Removes a project's sessions from the registry, their extractions, its notes, and\n"+
+			"its directory with all generations, journals and messages of applications, which exist only\n"+
+			"there. The agents' own files stay. A later run reads sessions again that are idle and not too\n"+
+			"old; `memoir run --max-age 0 --min-idle 0` reads them whatever their age. Disabled sessions\n"+
+			"stay disabled, and forgotten ones forgotten. Asks first; without a terminal it needs --yes.",
+			"memoir clear --project mise", "memoir clear --all --yes"),
+		Flags: []cli.Flag{
+			projectRefFlag(),
+			&cli.BoolFlag{Name: "all", Usage: "all projects, and sessions without a project"},
+			yesFlag(), jsonFlag(),
+		},
+		Action: p.clear,
+	}
+}
+
+func (p *program) clear(c *cli.Context) error {
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return err
+	}
+	home, all := opts.Home, c.Bool("all")
+	st, err := p.openForWriting(c)
+	gone := memoir.CodeOf(err) == memoir.CodeNotFound && isDirectory(filepath.Join(home, "projects"))
+	if all && gone { // of the database; its folders are there
+		st, err = p.openStore(c.Context, home, opts.Settings)
+	}
+	if all && memoir.CodeOf(err) == memoir.CodeNotFound {
+		p.ui.sayError(err)
+		return p.result(c, nil, map[string][]string{"cleared": {}}, func() {})
+	}
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	ids, err := p.projectsNamed(c, st)
+	if err != nil {
+		return err
+	}
+	if all {
+		folders, err := pipeline.ProjectFolders(home) // also of projects without rows
+		if err != nil {
+			return err
+		}
+		ids = append(ids, slices.DeleteFunc(folders, func(id string) bool {
+			return slices.Contains(ids, id) || !isProjectFolder(home, id)
+		})...)
+	}
+	do := "remove the registry and the memory of all " + count(len(ids), "project") + ", with notes, journals and messages"
+	if !all {
+		do = "remove all stored data of " + ids[0] + ", with its notes, journals and messages"
+	}
+	if err := p.confirm(c, do, home); err != nil {
+		return err
+	}
+	if err := p.clearProjects(c.Context, st, home, ids, all); err != nil {
+		return err
+	}
+	return p.result(c, nil, map[string][]string{"cleared": append([]string{}, ids...)}, func() {
+		for _, id := range ids {
+			p.ui.say("cleared %s", id)
+		}
+		if len(ids) == 0 {
+			p.ui.say("no projects")
+		}
+	})
+}
+
+// confirm asks whether to do something in a home, such as "remove X", unless --yes was given.
+func (p *program) confirm(c *cli.Context, do, home string) error {
+	if c.Bool("yes") {
+		return nil
+	}
+	if !p.ui.canAsk() {
+		return usagef("pass --yes", "cannot ask, since standard input is not a terminal: in %s, %s would %s", home,
+			calledAs(c), do)
+	}
+	if yes, err := p.ui.ask(c.Context, do+"?"); err != nil || !yes {
+		verb, _, _ := strings.Cut(do, " ")
+		return notConfirmed(p.ui, err, "nothing was "+verb+"d")
+	}
+	return nil
+}
+
+// notConfirmed is the error of a command whose question was answered with no, or not at all.
+func notConfirmed(u *ui, err error, said string) error {
+	if err != nil {
+		return err
+	}
+	u.say("%s", said)
+	return status(exitFailed)
+}
+
+// clearProjects removes rows first, so that no run can publish into a folder that is being removed. After a crash,
+// the next run removes the folders.
+func (p *program) clearProjects(ctx context.Context, st *store.Store, home string, ids []string, all bool) error {
+	of := ids
+	if all {
+		of = append(of, "") // sessions of no project
+	}
+	if err := st.Clear(ctx, of...); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := memory.At(home, id).Remove(); err != nil { // also without rows
+			return err
+		}
+	}
+	if err := pipeline.RemoveFolders(ctx, st, home, p.redact); err != nil {
+		return err
+	}
+	if err := st.Backup(ctx, true); err != nil {
+		p.ui.warn(memoir.HintOf(err), "cannot back up the database: %v", err)
+	}
+	return nil
+}
+
+// folderName matches the name of a project's folder, which is its id.
+var folderName = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)

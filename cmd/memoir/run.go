@@ -112,7 +112,7 @@ func (p *program) run(c *cli.Context) error {
 		return pipeline.TakeIn(ctx, st, opts)
 	}
 	if c.IsSet("project") {
-		id, err := p.projectToRun(ctx, c, st, opts, c.String("project"))
+		id, err := p.projectToRun(ctx, c, st, opts)
 		if err != nil {
 			return err
 		}
@@ -216,14 +216,14 @@ func directory(named, dir, hint string) (string, error) {
 }
 
 // projectToRun finds the project of --project. If it is not registered, it scans first.
-func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.Store, opts pipeline.Options,
-	ref string) (string, error) {
-	row, err := p.findProject(c, st, opts.Settings, ref)
+func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.Store, opts pipeline.Options) (
+	string, error) {
+	row, err := p.projectOf(c, st)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		if scanErr := pipeline.Scan(ctx, st, opts); scanErr != nil {
 			return "", scanErr
 		}
-		row, err = p.findProject(c, st, opts.Settings, ref)
+		row, err = p.projectOf(c, st)
 	}
 	return row.ID, err
 }

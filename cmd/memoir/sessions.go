@@ -38,7 +38,6 @@ func sessionsCommand(p *program) *cli.Command {
 		Subcommands: []*cli.Command{
 			markCommand(p, "disable", "keep a session out of memory", true),
 			markCommand(p, "enable", "enable a disabled session", false),
-			pruneCommand(p),
 		},
 	}
 }
@@ -95,7 +94,8 @@ func sources() []string {
 		names = append(names, string(agent.Source))
 	}
 	slices.Sort(names)
-	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry))
+	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry), string(memoir.SourceTeam),
+		string(memoir.SourceMachine))
 }
 
 func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
@@ -154,36 +154,6 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				}
 				p.ui.say("%sd %s, “%s”", name, session.Key(), orUntitled(session.Title))
 				p.ui.sayHint(hint)
-			})
-		},
-	}
-}
-
-func pruneCommand(p *program) *cli.Command {
-	return &cli.Command{
-		Name: "prune", Usage: "unregister unreadable sessions that were never extracted",
-		Description: help("Removes from the registry the unreadable sessions that were never extracted: sessions whose\n"+
-			"files are gone, and files that are not sessions. Extracted, forgotten and disabled sessions\n"+
-			"stay.", "memoir sessions prune"),
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			st, err := p.openForWriting(c)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			keys, err := st.Prune(c.Context)
-			if err != nil {
-				return err
-			}
-			for i := range keys {
-				keys[i] = p.redact(keys[i])
-			}
-			return p.result(c, nil, map[string][]string{"removed": append([]string{}, keys...)}, func() {
-				p.ui.say("removed %s", count(len(keys), "session"))
-				for _, key := range keys {
-					p.ui.printf("%s\n", key)
-				}
 			})
 		},
 	}

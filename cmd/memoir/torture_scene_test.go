@@ -263,6 +263,10 @@ var takenBack = map[int]string{
 	3: "DROP INDEX session_untaken; ALTER TABLE session DROP COLUMN taken; ALTER TABLE searchable DROP COLUMN tools; " +
 		"DELETE FROM counter WHERE name = 'texts'",
 	4: "DROP TABLE said",
+	5: "DROP TRIGGER outbox_filled; DROP TRIGGER extraction_made; DROP TRIGGER extraction_changed; " +
+		"DROP TRIGGER extraction_gone; " +
+		"DROP TRIGGER mark_made; DROP TRIGGER mark_changed; DROP TRIGGER mark_gone; DROP TABLE share; DROP TABLE sent; " +
+		"DROP TABLE outbox; DROP TABLE received",
 }
 
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {

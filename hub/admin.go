@@ -1,0 +1,315 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir"
+	"memoir/team/wire"
+)
+
+// Admin is what operators do, as the role that owns the tables: row-level security does not bind it. Each change is a
+// transaction with a row in the audit.
+type Admin struct {
+	hub *Hub
+	org string // empty: the only one
+}
+
+// Admin returns what operators do in an organisation. An empty name is the only one.
+func (h *Hub) Admin(organisation string) Admin { return Admin{h, organisation} }
+
+// do runs a change of the organisation.
+func (a Admin) do(ctx context.Context, action, detail string, change func(tx pgx.Tx, org int64) error) error {
+	err := pgx.BeginFunc(ctx, a.hub.pool, func(tx pgx.Tx) error {
+		org, err := a.organisation(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, org); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO memoir.audit (organisation, action, detail) VALUES ($1, $2, $3)`,
+			org, action, detail)
+		return err
+	})
+	return asError(err)
+}
+
+func (a Admin) organisation(ctx context.Context, q querier) (id int64, err error) {
+	var n int
+	err = q.QueryRow(ctx, `SELECT coalesce(min(id), 0), count(*) FROM memoir.organisation WHERE $1 IN ('', name)`, a.org).
+		Scan(&id, &n)
+	switch {
+	case err != nil:
+		return 0, asError(err)
+	case n == 0 && a.org == "":
+		return 0, memoir.Errorf(memoir.CodeNotFound, "`memoir-hub org add NAME` adds one", "there is no organisation")
+	case n == 0:
+		return 0, memoir.Errorf(memoir.CodeNotFound, "`memoir-hub org list` lists them", "there is no organisation %q", a.org)
+	case n > 1:
+		return 0, memoir.Errorf(memoir.CodeUsage, "pass --org NAME", "there are %d organisations", n)
+	}
+	return id, nil
+}
+
+// AddOrganisation adds an organisation of a new name.
+func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	done, err := h.pool.Exec(ctx, `WITH added AS (
+			INSERT INTO memoir.organisation (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id)
+		INSERT INTO memoir.audit (organisation, action, detail) SELECT id, 'org add', $1 FROM added`, name)
+	if err == nil && done.RowsAffected() == 0 {
+		return memoir.Errorf(memoir.CodeUsage, "", "there is an organisation %q already", name)
+	}
+	return asError(err)
+}
+
+func checkName(name string) error {
+	if name == "" || len(name) > wire.MaxMemberName || strings.TrimSpace(name) != name ||
+		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return memoir.Errorf(memoir.CodeUsage, "", "a name is printable and has at most %d bytes, not %q",
+			wire.MaxMemberName, memoir.Cut(name, 60))
+	}
+	return nil
+}
+
+// AddMember adds a member with a role in the projects that are named, which need not exist yet, or in every project. It
+// returns a one-time code for a machine.
+func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, projects []string) (code string, err error) {
+	if err := checkName(name); err != nil {
+		return "", err
+	}
+	err = a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {
+		var member int64
+		err := tx.QueryRow(ctx, `INSERT INTO memoir.member (organisation, name) VALUES ($1, $2)
+			ON CONFLICT (organisation, name) DO UPDATE SET removed = NULL WHERE member.removed IS NOT NULL
+			RETURNING id`, org, name).Scan(&member)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return memoir.Errorf(memoir.CodeUsage, "`memoir-hub member code NAME` prints a code for another machine",
+				"there is a member %q already", name)
+		}
+		if err != nil {
+			return err
+		}
+		if len(projects) == 0 {
+			projects = []string{""}
+		}
+		for _, key := range projects {
+			if err := grant(ctx, tx, org, member, key, role); err != nil {
+				return err
+			}
+		}
+		code, err = newCode(ctx, tx, org, member)
+		return err
+	})
+	return code, err
+}
+
+// NewCode returns another one-time code of a member.
+func (a Admin) NewCode(ctx context.Context, name string) (code string, err error) {
+	err = a.member(ctx, "member code", name, "", func(tx pgx.Tx, org, member int64) error {
+		code, err = newCode(ctx, tx, org, member)
+		return err
+	})
+	return code, err
+}
+
+func newCode(ctx context.Context, tx pgx.Tx, org, member int64) (string, error) {
+	code := newSecret()
+	_, err := tx.Exec(ctx, `INSERT INTO memoir.code (hash, organisation, member, expires)
+		VALUES ($1, $2, $3, now() + $4::interval)`, hashOf(code), org, member, codeLife)
+	return code, err
+}
+
+// member runs a change of a member that is not removed.
+func (a Admin) member(
+	ctx context.Context, action, name, detail string, change func(tx pgx.Tx, org, member int64) error,
+) error {
+	return a.do(ctx, action, strings.TrimSpace(name+" "+detail), func(tx pgx.Tx, org int64) error {
+		var id int64
+		err := tx.QueryRow(ctx, `SELECT id FROM memoir.member WHERE organisation = $1 AND name = $2`, org, name).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub member list` lists them", "there is no member %q", name)
+		}
+		if err != nil {
+			return err
+		}
+		return change(tx, org, id)
+	})
+}
+
+// Remove ends the tokens, codes and rights of a member. Statements stay.
+func (a Admin) Remove(ctx context.Context, name string) error {
+	return a.member(ctx, "member remove", name, "", func(tx pgx.Tx, _, member int64) error {
+		return remove(ctx, tx, member)
+	})
+}
+
+func remove(ctx context.Context, tx pgx.Tx, member int64) error {
+	// The tokens first: this waits for pushes that hold them, and no other can begin.
+	for _, sql := range []string{
+		`UPDATE memoir.token SET revoked = coalesce(revoked, now()) WHERE member = $1`,
+		`DELETE FROM memoir.code WHERE member = $1`,
+		`DELETE FROM memoir.access WHERE member = $1`,
+		`UPDATE memoir.member SET removed = coalesce(removed, now()) WHERE id = $1`,
+	} {
+		if _, err := tx.Exec(ctx, sql, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Erase removes a member with the statements. A tombstone, which is a hash, stays of each, so that other machines drop
+// it and it does not come back. It returns how many were erased.
+func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
+	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, _, member int64) error {
+		if err := remove(ctx, tx, member); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM memoir.token WHERE member = $1`, member); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SELECT FROM memoir.project
+			WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1) ORDER BY id FOR UPDATE`, member); err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, `WITH gone AS (
+				DELETE FROM memoir.statement WHERE member = $1 RETURNING organisation, project, member, hash),
+			numbered AS (SELECT *, row_number() OVER (PARTITION BY project ORDER BY hash) AS n FROM gone),
+			raised AS (
+				UPDATE memoir.project p SET seq = seq + c.n
+				FROM (SELECT project, count(*) AS n FROM gone GROUP BY project) c WHERE p.id = c.project
+				RETURNING p.id, p.seq - c.n AS before)
+			INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
+			SELECT organisation, project, member, hash, r.before + n FROM numbered JOIN raised r ON r.id = project`, member)
+		erased = int(done.RowsAffected())
+		return err
+	})
+	return erased, err
+}
+
+// Grant gives a member a role in a project, which need not exist yet; an empty key is every project.
+func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role) error {
+	return a.member(ctx, "grant", name, key+" "+string(role), func(tx pgx.Tx, org, member int64) error {
+		return grant(ctx, tx, org, member, key, role)
+	})
+}
+
+func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role) error {
+	if !role.May(wire.Reader) {
+		return memoir.Errorf(memoir.CodeUsage, "", "a role is reader, writer or admin, not %q", role)
+	}
+	var project *int64
+	if key != "" {
+		id, err := projectOf(ctx, tx, org, key)
+		if err != nil {
+			return err
+		}
+		project = &id
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO memoir.access (organisation, member, project, role)
+		VALUES ($1, $2, $3, $4::memoir.role) ON CONFLICT (member, project) DO UPDATE SET role = excluded.role`,
+		org, member, project, string(role))
+	return err
+}
+
+// projectOf returns the project of a key, and creates it if there is none.
+func projectOf(ctx context.Context, tx pgx.Tx, org int64, key string) (id int64, err error) {
+	if err := wire.CheckProject(key); err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO memoir.project (organisation, key) VALUES ($1, $2)
+		ON CONFLICT DO NOTHING`, org, key); err != nil {
+		return 0, err
+	}
+	return findProject(ctx, tx, org, key)
+}
+
+func findProject(ctx context.Context, tx pgx.Tx, org int64, key string) (id int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT coalesce(alias_of, id) FROM memoir.project WHERE organisation = $1 AND key = $2`,
+		org, key).Scan(&id)
+	return id, err
+}
+
+// Revoke takes a member's role in a project away; an empty key is the role in every project.
+func (a Admin) Revoke(ctx context.Context, name, key string) error {
+	return a.member(ctx, "revoke", name, key, func(tx pgx.Tx, org, member int64) error {
+		done, err := tx.Exec(ctx, `DELETE FROM memoir.access WHERE member = $1 AND project IS NOT DISTINCT FROM
+			(SELECT coalesce(alias_of, id) FROM memoir.project WHERE organisation = $2 AND key = $3)
+			AND (project IS NULL) = ($3 = '')`, member, org, key)
+		if err == nil && done.RowsAffected() == 0 {
+			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub member list` shows roles; one for every project is `*`",
+				"%q has no role of its own there", name)
+		}
+		return err
+	})
+}
+
+// RevokeToken ends the token of a machine by its id.
+func (a Admin) RevokeToken(ctx context.Context, id int64) error {
+	return a.do(ctx, "token revoke", "", func(tx pgx.Tx, org int64) error {
+		done, err := tx.Exec(ctx, `UPDATE memoir.token SET revoked = now()
+			WHERE organisation = $1 AND id = $2 AND revoked IS NULL`, org, id)
+		if err == nil && done.RowsAffected() == 0 {
+			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub token list` lists them", "no machine %d has a token", id)
+		}
+		return err
+	})
+}
+
+// Alias makes key another key of a project. If machines have pushed under it already, what they pushed moves. Its
+// numbers change, so a new epoch begins.
+func (a Admin) Alias(ctx context.Context, of, key string) error {
+	return a.do(ctx, "project alias", of+" "+key, func(tx pgx.Tx, org int64) error {
+		into, err := findProject(ctx, tx, org, of)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub project list` lists them", "there is no project %q", of)
+		}
+		if err != nil {
+			return err
+		}
+		from, err := projectOf(ctx, tx, org, key)
+		if err != nil || from == into {
+			return err
+		}
+		return merge(ctx, tx, into, from)
+	})
+}
+
+// NewEpoch starts an epoch for what no fingerprint shows: files of the database that were copied back.
+func (h *Hub) NewEpoch(ctx context.Context) error {
+	_, err := h.pool.Exec(ctx, newEpoch)
+	return asError(err)
+}
+
+const newEpoch = `UPDATE memoir.hub SET epoch = replace(gen_random_uuid()::text, '-', '')`
+
+// merge makes one project an alias of another.
+func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
+	b := &pgx.Batch{}
+	b.Queue(`SELECT FROM memoir.project WHERE id IN ($1, $2) ORDER BY id FOR UPDATE`, into, from)
+	b.Queue(`WITH moved AS (DELETE FROM memoir.tombstone WHERE project = $2 RETURNING *)
+		INSERT INTO memoir.tombstone SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq
+		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
+	b.Queue(`WITH moved AS (DELETE FROM memoir.statement WHERE project = $2 RETURNING *)
+		INSERT INTO memoir.statement
+		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.session, m.own, m.day, m.body
+		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
+	b.Queue(`DELETE FROM memoir.statement s USING memoir.tombstone g
+		WHERE s.project = $1 AND g.project = $1 AND s.member = g.member AND s.hash = g.hash`, into)
+	b.Queue(newEpoch+` WHERE EXISTS (SELECT FROM memoir.project WHERE id = $1 AND seq > 0)`, from)
+	b.Queue(`UPDATE memoir.project p SET seq = p.seq + f.seq FROM memoir.project f
+		WHERE p.id = $1 AND f.id = $2`, into, from)
+	b.Queue(`INSERT INTO memoir.access SELECT organisation, member, $1, role FROM memoir.access WHERE project = $2
+		ON CONFLICT (member, project) DO UPDATE SET role = greatest(access.role, excluded.role)`, into, from)
+	b.Queue(`DELETE FROM memoir.access WHERE project = $1`, from)
+	b.Queue(`UPDATE memoir.project SET alias_of = $1, seq = 0 WHERE id = $2 OR alias_of = $2`, into, from)
+	return tx.SendBatch(ctx, b).Close()
+}

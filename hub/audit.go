@@ -1,0 +1,64 @@
+package hub
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir/team/wire"
+)
+
+// refusal is why a request was not carried out.
+type refusal struct {
+	status int
+	wire.Problem
+}
+
+// Error returns the title.
+func (r *refusal) Error() string { return r.Title }
+
+func refuse(status int, code, title, hint string) *refusal {
+	return &refusal{status, wire.Problem{Title: title, Code: code, Hint: hint}}
+}
+
+// audit records a refusal in a transaction of its own: the refused one has changed nothing.
+func (h *Hub) audit(ctx context.Context, token, address, action string, r *refusal) error {
+	c, _ := h.asMember(ctx, token, false, nil) // whoever it is
+	if !c.live && !h.guests.take() {
+		return nil // the log has it
+	}
+	detail := r.Rule
+	if r.Hash != "" {
+		detail += " " + r.Hash
+	}
+	b := &pgx.Batch{}
+	c.queue(b)
+	b.Queue(`INSERT INTO memoir.audit (organisation, member, machine, address, action, code, detail)
+		VALUES (memoir.current_organisation(), memoir.current_member(), nullif($1::bigint, 0), $2, $3, $4, $5)`,
+		c.machine, address, action, r.Code, detail)
+	return h.pool.SendBatch(ctx, b).Close()
+}
+
+// budget bounds the audit rows that callers without a valid token cause, so that they cannot fill the disk.
+type budget struct {
+	mu   sync.Mutex
+	left int
+	till time.Time
+}
+
+// guestRows is the budget of a minute.
+const guestRows = 60
+
+func newBudget() *budget { return &budget{} }
+
+func (b *budget) take() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); now.After(b.till) {
+		b.left, b.till = guestRows, now.Add(time.Minute)
+	}
+	b.left--
+	return b.left >= 0
+}

@@ -1,0 +1,106 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir/hub/hubtest"
+	"memoir/team/wire"
+)
+
+// filled is a database with statements in projects, pushed as plain rows.
+func filled(t testing.TB, projects, statements int) (*hubtest.Database, machine) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	d.Must(t, fmt.Sprintf(`INSERT INTO memoir.project (organisation, key, seq)
+		SELECT 1, 'p' || n, %[2]d FROM generate_series(1, %[1]d) n;
+		INSERT INTO memoir.statement
+		SELECT 1, 1 + n %% %[1]d, 1, sha256(n::text::bytea), 1 + n / %[1]d, repeat('0', 24), false, '2026-11-28',
+			json_build_object('kind', 'Findings', 'text', repeat('what a session shows ', 10) || n)
+		FROM generate_series(0, %[2]d - 1) n;
+		ANALYZE`, projects, statements))
+	return d, anna
+}
+
+// BenchmarkPullOfNothingNew compares a pull behind PgBouncer with a handler that returns a constant.
+func BenchmarkPullOfNothingNew(b *testing.B) {
+	_, anna := filled(b, 10, 10_000)
+	var page wire.Page
+	anna.must("GET", pullPath("p1", "", 1), nil, &page)
+	path := pullPath("p1", wire.Cursor(page.Epoch+".1000000"), 0)
+	constant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	b.Cleanup(constant.Close)
+	for name, url := range map[string]string{"constant": constant.URL, "hub": anna.url} {
+		b.Run(name, func(b *testing.B) {
+			b.SetParallelism(8)
+			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					r, _ := http.NewRequest("GET", url+path, nil)
+					r.Header.Set("Authorization", "Bearer "+anna.token)
+					answer, err := client.Do(r)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					_, _ = io.Copy(io.Discard, answer.Body)
+					_ = answer.Body.Close()
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkPush compares pushes of 500 statements with plain inserts of the same rows.
+func BenchmarkPush(b *testing.B) {
+	d, anna := filled(b, 10, 10_000)
+	batch := func(i int, kind string) wire.Push {
+		p := wire.Push{Project: "p1"}
+		for n := range 500 {
+			p.Statements = append(p.Statements, statement(fmt.Sprintf("%s %d of batch %d: the tests of the store need a home", kind, n, i)))
+		}
+		return p
+	}
+	b.Run("hub", func(b *testing.B) {
+		bodies := make([][]byte, b.N)
+		for i := range bodies {
+			bodies[i], _ = json.Marshal(batch(i, fmt.Sprint("pushed", b.N)))
+		}
+		b.ResetTimer()
+		for i := range b.N {
+			anna.must("POST", "/v1/push", bodies[i], nil)
+		}
+	})
+	b.Run("plain", func(b *testing.B) {
+		conn := connect(b, d.URL("postgres", d.Name, true))
+		ctx := context.Background()
+		batches := make([]wire.Push, b.N)
+		for i := range batches {
+			batches[i] = batch(i, fmt.Sprint("plain", b.N))
+		}
+		b.ResetTimer()
+		for i := range b.N {
+			n := 500
+			hashes, bodies, days := make([][]byte, n), make([]string, n), make([]string, n)
+			for j, s := range batches[i].Statements {
+				hashes[j], _ = hex.DecodeString(s.Hash)
+				bodies[j], days[j] = string(s.Body), s.Day
+			}
+			rows := &pgx.Batch{}
+			rows.Queue(`INSERT INTO memoir.statement SELECT 1, 2, 1, h, $4 + n, repeat('0', 24), false, d, b::json
+				FROM unnest($1::bytea[], $2::text[], $3::date[]) WITH ORDINALITY AS i(h, b, d, n)`,
+				hashes, bodies, days, 1_000_000*b.N+1000*i)
+			if err := conn.SendBatch(ctx, rows).Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

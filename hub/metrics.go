@@ -1,0 +1,53 @@
+package hub
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are what Prometheus reads. No label has a name of a member or project.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	stored   prometheus.Counter
+}
+
+func newMetrics(pool *pgxpool.Pool) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "memoir_hub_requests_total", Help: "Requests by route, status and code of the refusal."},
+			[]string{"route", "status", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "memoir_hub_request_seconds", Help: "Time of requests by route.",
+			Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30}}, []string{"route"}),
+		stored: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "memoir_hub_stored_total", Help: "Statements and tombstones that were new."}),
+	}
+	connections := func(name, help string, value func(*pgxpool.Stat) int32) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
+			func() float64 { return float64(value(pool.Stat())) })
+	}
+	m.registry.MustRegister(m.requests, m.duration, m.stored, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		connections("memoir_hub_connections", "Connections to the database.", (*pgxpool.Stat).TotalConns),
+		connections("memoir_hub_connections_busy", "Connections in use.", (*pgxpool.Stat).AcquiredConns))
+	return m
+}
+
+func (m *metrics) count(route, code string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status), code).Inc()
+	m.duration.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// Metrics returns the handler of /metrics.
+func (h *Hub) Metrics() http.Handler {
+	return promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{})
+}

@@ -1,0 +1,144 @@
+package hub
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir"
+)
+
+//go:embed migration/*.sql
+var migrations embed.FS
+
+// SchemaVersion returns the number of the newest migration.
+func SchemaVersion() int {
+	names, _ := fs.Glob(migrations, "migration/[0-9]*.sql")
+	return len(names)
+}
+
+// Migrate applies the migrations that the database lacks, each in a transaction of its own, and grants serveRole what
+// serving needs. It returns how many were applied. Several may run at once: each waits for the one before.
+func (h *Hub) Migrate(ctx context.Context, serveRole string) (applied int, err error) {
+	for {
+		var done bool
+		err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {
+			done, err = migrateOnce(ctx, tx, serveRole)
+			return err
+		})
+		if err != nil || done {
+			return applied, asError(err)
+		}
+		applied++
+	}
+}
+
+// migrateOnce applies one migration. If none is left, it grants, and done is true.
+func migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (done bool, err error) {
+	if err := checkServeRole(ctx, tx, serveRole); err != nil {
+		return false, err
+	}
+	// The lock ends with the transaction, so that it works behind a pooler.
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('memoir.migration'));
+		CREATE SCHEMA IF NOT EXISTS memoir;
+		CREATE TABLE IF NOT EXISTS memoir.migration (
+			version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`); err != nil {
+		return false, err
+	}
+	version, err := schemaVersion(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	name, done := fmt.Sprintf("migration/%03d.sql", version+1), version >= SchemaVersion()
+	if done {
+		name = "migration/grants.sql"
+	}
+	text, err := migrations.ReadFile(name)
+	if err != nil {
+		return false, err
+	}
+	sql := strings.ReplaceAll(string(text), "$ROLE", pgx.Identifier{serveRole}.Sanitize())
+	if _, err := tx.Exec(ctx, sql); err != nil {
+		return false, fmt.Errorf("%s: %w", name, err)
+	}
+	if !done {
+		_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
+	}
+	return done, err
+}
+
+func schemaVersion(ctx context.Context, q querier) (version int, err error) {
+	err = q.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM memoir.migration`).Scan(&version)
+	return version, err
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// checkServeRole returns an error unless the role exists, is not the one that migrates, and the database keeps texts as
+// UTF-8.
+func checkServeRole(ctx context.Context, tx pgx.Tx, serveRole string) error {
+	var exists, same bool
+	var version int
+	var encoding string
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1), current_user = $1,
+		current_setting('server_version_num')::int, current_setting('server_encoding')`, serveRole).
+		Scan(&exists, &same, &version, &encoding)
+	switch {
+	case err != nil:
+		return err
+	case !exists:
+		return memoir.Errorf(memoir.CodeUsage, "CREATE ROLE "+pgx.Identifier{serveRole}.Sanitize()+" LOGIN PASSWORD '…'",
+			"there is no role %q in this cluster", serveRole)
+	case same:
+		return memoir.Errorf(memoir.CodeUsage, "use two roles: one that owns the tables, and one that serves",
+			"%q is the role that migrates, and must not serve", serveRole)
+	case version < 150000 || encoding != "UTF8":
+		return memoir.Errorf(memoir.CodeConfig, "",
+			"the hub needs PostgreSQL 15 or newer with the encoding UTF8, not %d and %s", version/10000, encoding)
+	}
+	return nil
+}
+
+// CheckServing returns an error if the role of this connection must not serve, since row-level security does not bind
+// it, or if the schema is older than this program. A newer one is served: schema changes first add, and remove a
+// release later.
+func (h *Hub) CheckServing(ctx context.Context) error {
+	var unbound, owner, open bool
+	err := h.pool.QueryRow(ctx, `WITH ours AS (
+			SELECT relowner, relrowsecurity FROM pg_class WHERE relnamespace = to_regnamespace('memoir') AND relkind = 'r')
+		SELECT EXISTS (SELECT FROM pg_roles WHERE (rolsuper OR rolbypassrls) AND pg_has_role(current_user, oid, 'MEMBER')),
+			EXISTS (SELECT FROM ours WHERE pg_has_role(current_user, relowner, 'MEMBER')),
+			EXISTS (SELECT FROM ours WHERE NOT relrowsecurity)`).
+		Scan(&unbound, &owner, &open)
+	const hint = "serve with the role that `memoir-hub migrate --serve-role` was given"
+	switch {
+	case err != nil:
+		return asError(err)
+	case unbound:
+		return memoir.Errorf(memoir.CodeConfig, hint, "this role is, or may become, a superuser or one with BYPASSRLS")
+	case owner:
+		return memoir.Errorf(memoir.CodeConfig, hint, "this role owns the hub's tables")
+	case open:
+		return memoir.Errorf(memoir.CodeConfig, "run `memoir-hub migrate`", "a table of the hub has no row-level security")
+	}
+	return h.checkSchema(ctx)
+}
+
+func (h *Hub) checkSchema(ctx context.Context) error {
+	version, err := schemaVersion(ctx, h.pool)
+	if err != nil {
+		return asError(err)
+	}
+	if version < SchemaVersion() {
+		return memoir.Errorf(memoir.CodeConfig, "run `memoir-hub migrate` first",
+			"the schema has version %d, and this program needs %d", version, SchemaVersion())
+	}
+	return nil
+}

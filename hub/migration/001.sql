@@ -1,0 +1,245 @@
+-- The tables of the hub. Each has row-level security beside the predicates of the queries: a transaction sets
+-- memoir.token or memoir.code (the hash that it was called with), then memoir.organisation and memoir.member. What is
+-- not set is NULL, and then nothing is visible.
+
+CREATE TYPE memoir.role AS ENUM ('reader', 'writer', 'admin');
+
+-- After a transaction, a setting of its own is an empty text on that connection.
+CREATE FUNCTION memoir.current_organisation() RETURNS bigint STABLE LANGUAGE sql AS
+$$ SELECT nullif(current_setting('memoir.organisation', true), '')::bigint $$;
+CREATE FUNCTION memoir.current_member() RETURNS bigint STABLE LANGUAGE sql AS
+$$ SELECT nullif(current_setting('memoir.member', true), '')::bigint $$;
+
+CREATE TABLE memoir.organisation (
+	id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	name text NOT NULL UNIQUE
+);
+
+-- The name of a removed member stays: statements and tombstones carry it to other machines.
+CREATE TABLE memoir.member (
+	id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	organisation bigint NOT NULL REFERENCES memoir.organisation,
+	name         text NOT NULL,
+	removed      timestamptz,
+	UNIQUE (organisation, name),
+	UNIQUE (organisation, id)
+);
+
+-- A one-time code to join with. Using it deletes it.
+CREATE TABLE memoir.code (
+	hash         bytea PRIMARY KEY,
+	organisation bigint NOT NULL,
+	member       bigint NOT NULL,
+	expires      timestamptz NOT NULL,
+	FOREIGN KEY (organisation, member) REFERENCES memoir.member (organisation, id)
+);
+
+-- A machine of a member, with its token. Rotating replaces the hash.
+CREATE TABLE memoir.token (
+	id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	hash         bytea NOT NULL UNIQUE,
+	organisation bigint NOT NULL,
+	member       bigint NOT NULL,
+	machine      text NOT NULL,
+	expires      timestamptz NOT NULL,
+	revoked      timestamptz,
+	seen         timestamptz NOT NULL DEFAULT now(),
+	FOREIGN KEY (organisation, member) REFERENCES memoir.member (organisation, id)
+);
+CREATE INDEX ON memoir.token (member);
+
+-- A project, or another key of one: then alias_of is set and nothing refers to the row. seq is the number of the newest
+-- change; a push locks the row, so changes are committed in the order of their numbers.
+CREATE TABLE memoir.project (
+	id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	organisation bigint NOT NULL REFERENCES memoir.organisation,
+	key          text NOT NULL,
+	alias_of     bigint,
+	seq          bigint NOT NULL DEFAULT 0,
+	UNIQUE (organisation, key),
+	UNIQUE (organisation, id),
+	FOREIGN KEY (organisation, alias_of) REFERENCES memoir.project (organisation, id)
+);
+
+-- What a member may do in a project; project NULL is every project, also those to come. The highest role counts.
+CREATE TABLE memoir.access (
+	organisation bigint NOT NULL,
+	member       bigint NOT NULL,
+	project      bigint,
+	role         memoir.role NOT NULL,
+	UNIQUE NULLS NOT DISTINCT (member, project),
+	FOREIGN KEY (organisation, member) REFERENCES memoir.member (organisation, id),
+	FOREIGN KEY (organisation, project) REFERENCES memoir.project (organisation, id)
+);
+
+-- body is text of the type json, which keeps every byte: its hash must stay the same.
+CREATE TABLE memoir.statement (
+	organisation bigint NOT NULL,
+	project      bigint NOT NULL,
+	member       bigint NOT NULL,
+	hash         bytea NOT NULL,
+	seq          bigint NOT NULL,
+	session      text NOT NULL,
+	own          boolean NOT NULL,
+	day          date NOT NULL,
+	body         json NOT NULL,
+	PRIMARY KEY (organisation, project, member, hash),
+	UNIQUE (project, seq),
+	FOREIGN KEY (organisation, project) REFERENCES memoir.project (organisation, id),
+	FOREIGN KEY (organisation, member) REFERENCES memoir.member (organisation, id)
+);
+
+-- A statement that its member withdrew. It stays, so that the statement does not come back.
+CREATE TABLE memoir.tombstone (
+	organisation bigint NOT NULL,
+	project      bigint NOT NULL,
+	member       bigint NOT NULL,
+	hash         bytea NOT NULL,
+	seq          bigint NOT NULL,
+	PRIMARY KEY (organisation, project, member, hash),
+	UNIQUE (project, seq),
+	FOREIGN KEY (organisation, project) REFERENCES memoir.project (organisation, id),
+	FOREIGN KEY (organisation, member) REFERENCES memoir.member (organisation, id)
+);
+
+-- What was refused, and what operators and machines changed. It has ids and codes, no text of a request.
+CREATE TABLE memoir.audit (
+	id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	at           timestamptz NOT NULL DEFAULT now(),
+	organisation bigint, -- NULL: nobody knows who it was
+	member       bigint,
+	machine      bigint,
+	address      text NOT NULL DEFAULT '', -- of the network
+	action       text NOT NULL,
+	code         text NOT NULL DEFAULT '', -- of a refusal
+	detail       text NOT NULL DEFAULT ''  -- the rule and hash of a secret; what an operator named
+);
+
+-- One row: which database this is. A restored one has another fingerprint, and then starts a new epoch.
+CREATE TABLE memoir.hub (
+	one         boolean PRIMARY KEY DEFAULT true CHECK (one),
+	epoch       text NOT NULL,
+	fingerprint text NOT NULL
+);
+
+-- The cluster, its timeline (a restored or promoted one has another), and the ids of what a restored dump creates anew.
+-- PL/pgSQL here and below, since it keeps plans: a pull spends most of its time on planning.
+CREATE FUNCTION memoir.fingerprint() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN concat_ws('.', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8),
+		(SELECT oid FROM pg_database WHERE datname = current_database()), 'memoir.statement'::regclass::oid);
+END $$;
+INSERT INTO memoir.hub (epoch, fingerprint) VALUES (replace(gen_random_uuid()::text, '-', ''), memoir.fingerprint());
+
+-- The epoch of this database; a new one if it was restored, copied or promoted since. It is read in each transaction
+-- whose answer has it. Cursors of the old epoch then count for nothing, and machines send again what they have.
+CREATE FUNCTION memoir.current_epoch() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	here text := memoir.fingerprint();
+	now  memoir.hub;
+BEGIN
+	SELECT * INTO now FROM memoir.hub;
+	IF now.fingerprint <> here THEN
+		UPDATE memoir.hub SET epoch = replace(gen_random_uuid()::text, '-', ''), fingerprint = here WHERE fingerprint <> here;
+		SELECT * INTO now FROM memoir.hub;
+	END IF;
+	RETURN now.epoch;
+END $$;
+
+-- The begin of a transaction of a member: it sets whose it is if the token (its hash) is valid. With hold, revoking the
+-- token waits for the transaction.
+CREATE FUNCTION memoir.enter(token bytea, hold boolean) RETURNS TABLE (organisation bigint, member bigint, machine bigint,
+	expires timestamptz, live boolean, revoked boolean, forgotten boolean, epoch text) ROWS 1 LANGUAGE plpgsql AS $$
+DECLARE
+	found memoir.token;
+BEGIN
+	PERFORM set_config('memoir.token', encode(token, 'hex'), true);
+	IF hold THEN
+		PERFORM FROM memoir.token t WHERE t.hash = token FOR SHARE;
+	END IF;
+	SELECT * INTO found FROM memoir.token t WHERE t.hash = token;
+	live := found.revoked IS NULL AND found.expires > now();
+	IF live THEN
+		PERFORM set_config('memoir.organisation', found.organisation::text, true),
+			set_config('memoir.member', found.member::text, true);
+	END IF;
+	RETURN QUERY SELECT found.organisation, found.member, found.id, found.expires, live, found.revoked IS NOT NULL,
+		found.seen < now() - interval '10 minutes', memoir.current_epoch() WHERE found.id IS NOT NULL;
+END $$;
+
+-- The predicates of a member's queries: where a token (its hash) may act on a project with a role. A project that nobody
+-- has pushed to yet is NULL, for who has the role in every project. It is STABLE, so newest, the number of the last
+-- change, is of the snapshot of the query around it.
+CREATE FUNCTION memoir.reach(token bytea, key text, needed memoir.role)
+RETURNS TABLE (organisation bigint, member bigint, project bigint, newest bigint) STABLE ROWS 1 LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY SELECT c.organisation, c.member, p.id, coalesce(p.seq, 0)
+	FROM memoir.token c
+	LEFT JOIN memoir.project k ON k.organisation = c.organisation AND k.key = reach.key
+	LEFT JOIN memoir.project p ON p.organisation = c.organisation AND p.id = coalesce(k.alias_of, k.id)
+	WHERE c.hash = token AND c.revoked IS NULL AND c.expires > now()
+		AND EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
+			AND (a.project IS NULL OR a.project = p.id) AND a.role >= needed);
+END $$;
+
+-- The walls. The owner of the tables is not bound by them: it migrates and administers.
+
+ALTER TABLE memoir.migration ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.organisation ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.member ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.code ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.token ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.project ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.access ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.statement ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.tombstone ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoir.hub ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY version ON memoir.migration FOR SELECT USING (true);
+CREATE POLICY read ON memoir.hub FOR SELECT USING (true);
+CREATE POLICY renew ON memoir.hub FOR UPDATE USING (fingerprint <> memoir.fingerprint())
+	WITH CHECK (fingerprint = memoir.fingerprint());
+
+CREATE POLICY ours ON memoir.organisation FOR SELECT USING (id = memoir.current_organisation());
+CREATE POLICY ours ON memoir.member FOR SELECT USING (organisation = memoir.current_organisation());
+CREATE POLICY mine ON memoir.access FOR SELECT
+	USING (organisation = memoir.current_organisation() AND member = memoir.current_member());
+
+CREATE POLICY given ON memoir.code FOR ALL
+	USING (hash = decode(nullif(current_setting('memoir.code', true), ''), 'hex'));
+CREATE POLICY mine ON memoir.token FOR ALL
+	USING (hash = decode(nullif(current_setting('memoir.token', true), ''), 'hex')
+		OR organisation = memoir.current_organisation() AND member = memoir.current_member())
+	WITH CHECK (organisation = memoir.current_organisation() AND member = memoir.current_member());
+
+-- Below, memoir.access has the rows of this member only, by its policy. A row without a project is for every project.
+CREATE POLICY read ON memoir.project FOR SELECT USING (organisation = memoir.current_organisation()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL)
+		OR coalesce(alias_of, id) IN (SELECT project FROM memoir.access)));
+CREATE POLICY first ON memoir.project FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
+	AND alias_of IS NULL AND EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer'));
+CREATE POLICY push ON memoir.project FOR UPDATE USING (organisation = memoir.current_organisation()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR id IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
+
+CREATE POLICY read ON memoir.statement FOR SELECT USING (organisation = memoir.current_organisation()
+	AND (NOT own OR member = memoir.current_member())
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL) OR project IN (SELECT project FROM memoir.access)));
+CREATE POLICY push ON memoir.statement FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
+	AND member = memoir.current_member()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR project IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
+CREATE POLICY withdraw ON memoir.statement FOR DELETE USING (organisation = memoir.current_organisation()
+	AND member = memoir.current_member());
+
+CREATE POLICY read ON memoir.tombstone FOR SELECT USING (organisation = memoir.current_organisation()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL) OR project IN (SELECT project FROM memoir.access)));
+CREATE POLICY withdraw ON memoir.tombstone FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
+	AND member = memoir.current_member()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR project IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
+
+CREATE POLICY append ON memoir.audit FOR INSERT
+	WITH CHECK (organisation IS NOT DISTINCT FROM memoir.current_organisation()
+		AND member IS NOT DISTINCT FROM memoir.current_member());

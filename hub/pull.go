@@ -1,0 +1,121 @@
+package hub
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir/team/wire"
+)
+
+// changes is the SQL of a page after the change $3: a row for each, at least one. The newest change is of the same
+// snapshot, so a page that is not full ends there, and what is somebody's own is not passed over again.
+const changes = `
+	SELECT t.newest, i.seq, m.name, i.gone, i.hash, i.session, i.own, i.day, i.body
+	FROM memoir.reach($1, $2, 'reader') t
+	LEFT JOIN LATERAL (
+		(SELECT s.seq, s.member, false AS gone, s.hash, s.session, s.own, s.day, s.body::text
+			FROM memoir.statement s
+			WHERE s.organisation = t.organisation AND s.project = t.project AND s.seq > $3
+				AND (NOT s.own OR s.member = t.member)
+			ORDER BY s.seq LIMIT $4)
+		UNION ALL
+		(SELECT g.seq, g.member, true, g.hash, NULL, NULL, NULL, NULL
+			FROM memoir.tombstone g
+			WHERE g.organisation = t.organisation AND g.project = t.project AND g.seq > $3
+			ORDER BY g.seq LIMIT $4)
+		ORDER BY seq LIMIT $4
+	) i ON true
+	LEFT JOIN memoir.member m ON m.organisation = t.organisation AND m.id = i.member
+	ORDER BY i.seq`
+
+// pull answers with a page of changes. It has at most p.Limit changes, and about wire.MaxBytes. Most pulls find nothing
+// new, and end with a query that is planned fast.
+func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, error) {
+	epoch, seq, err := parseCursor(p.After)
+	if err != nil {
+		return wire.Page{}, err
+	}
+	page := wire.Page{Items: []wire.Change{}}
+	allowed, last := false, int64(0)
+	c, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+		b.Queue(`SELECT newest FROM memoir.reach($1, $2, 'reader')`, hash, p.Project).Query(func(rows pgx.Rows) error {
+			done, err := pgx.ForEachRow(rows, []any{&last}, func() error { return nil })
+			allowed = done.RowsAffected() > 0
+			return err
+		})
+	})
+	if c.epoch != epoch {
+		seq = 0
+	}
+	if err == nil && !allowed {
+		err = refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
+	}
+	if err == nil && last > seq {
+		began := c.epoch
+		c, err = h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+			b.Queue(changes, hash, p.Project, seq, p.Limit+1).Query(func(rows pgx.Rows) (err error) {
+				page.Items, last, page.More, err = readChanges(rows, p.Limit)
+				return err
+			})
+		})
+		if err == nil && c.epoch != began {
+			err = errors.New("a new epoch began during a pull")
+		}
+	}
+	page.Epoch, page.Cursor = c.epoch, wire.Cursor(c.epoch+"."+strconv.FormatInt(last, 10))
+	return page, err
+}
+
+// readChanges returns the changes of a page, the number of the last one, and whether there are more.
+func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, more bool, err error) {
+	items = []wire.Change{}
+	size, newest := 0, int64(0)
+	for rows.Next() && !more {
+		var seq *int64
+		var member, session, body *string
+		var gone, own *bool
+		var hash []byte
+		var day *time.Time
+		if err := rows.Scan(&newest, &seq, &member, &gone, &hash, &session, &own, &day, &body); err != nil {
+			return nil, 0, false, err
+		}
+		if seq == nil {
+			break
+		}
+		if more = len(items) == limit || size > wire.MaxBytes; more {
+			break
+		}
+		change := wire.Change{Member: *member, Gone: *gone}
+		change.Hash = hex.EncodeToString(hash)
+		if !*gone {
+			change.Session, change.Own, change.Day = *session, *own, day.Format(time.DateOnly)
+			change.Body = json.RawMessage(*body)
+			size += len(*body)
+		}
+		items, last = append(items, change), *seq
+	}
+	rows.Close()
+	if !more {
+		last = newest
+	}
+	return items, last, more, rows.Err()
+}
+
+// parseCursor returns the two parts of a cursor; of an empty one, nothing and 0.
+func parseCursor(c wire.Cursor) (epoch string, seq int64, err error) {
+	if c == "" {
+		return "", 0, nil
+	}
+	epoch, number, _ := strings.Cut(string(c), ".")
+	if seq, err = strconv.ParseInt(number, 10, 64); err != nil || seq < 0 || len(epoch) > 64 {
+		return "", 0, refuse(400, wire.CodeUsage, "this is no cursor", "pull without one")
+	}
+	return epoch, seq, nil
+}

@@ -1,0 +1,118 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"memoir/team/wire"
+)
+
+// askOperator is the hint for who lacks a role.
+const askOperator = "ask an operator of the hub for access"
+
+// push stores a push that wire.Push.Check has accepted, in one transaction. The lock of the token makes revoking wait
+// for it, the lock of the project makes changes commit in the order of their numbers. A repeated push takes numbers and
+// leaves them unused.
+func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed, error) {
+	var pushed wire.Pushed
+	count := func(done pgconn.CommandTag) error {
+		pushed.New += int(done.RowsAffected())
+		return nil
+	}
+	c, err := h.asMember(ctx, token, true, func(b *pgx.Batch, hash []byte) {
+		b.Queue(callers+`INSERT INTO memoir.project (organisation, key)
+			SELECT c.organisation, $2 FROM caller c
+			WHERE NOT EXISTS (SELECT FROM memoir.project p WHERE p.organisation = c.organisation AND p.key = $2)
+				AND EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
+					AND a.project IS NULL AND a.role >= 'writer')
+			ON CONFLICT DO NOTHING`, hash, p.Project)
+		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, 'writer') t
+			WHERE p.id = t.project AND p.organisation = t.organisation`, hash, p.Project, len(p.Statements)+len(p.Tombstones)).
+			Exec(func(done pgconn.CommandTag) error {
+				if done.RowsAffected() == 0 {
+					return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
+				}
+				return nil
+			})
+		if len(p.Tombstones) > 0 {
+			queueTombstones(b, hash, p, count)
+		}
+		if len(p.Statements) > 0 {
+			queueStatements(b, hash, p, count)
+		}
+	})
+	pushed.Epoch = c.epoch
+	return pushed, err
+}
+
+// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw.
+func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
+	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
+		FROM memoir.reach($1, $2, 'writer') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
+		ON CONFLICT DO NOTHING`, hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
+	b.Queue(`DELETE FROM memoir.statement s USING memoir.reach($1, $2, 'writer') t, unnest($3::text[]) AS i(hash)
+		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
+			AND s.hash = decode(i.hash, 'hex')`, hash, p.Project, p.Tombstones)
+}
+
+func queueStatements(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
+	n := len(p.Statements)
+	hashes, sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	own := make([]bool, n)
+	for i, s := range p.Statements {
+		hashes[i], sessions[i], own[i], days[i], bodies[i] = s.Hash, s.Session, s.Own, s.Day, string(s.Body)
+	}
+	b.Queue(`INSERT INTO memoir.statement (organisation, project, member, hash, seq, session, own, day, body)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $8 + i.n,
+			i.session, i.own, i.day, i.body::json
+		FROM memoir.reach($1, $2, 'writer') t,
+			unnest($3::text[], $4::text[], $5::boolean[], $6::date[], $7::text[]) WITH ORDINALITY
+				AS i(hash, session, own, day, body, n)
+		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project
+			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
+		ON CONFLICT DO NOTHING`, hash, p.Project, hashes, sessions, own, days, bodies, n).Exec(count)
+}
+
+// scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.
+func (h *Hub) scan(p wire.Push) error {
+	for _, s := range p.Statements {
+		rule, err := h.secretIn(s.Body)
+		if err != nil {
+			return refuse(400, wire.CodeUsage, "a statement's body is no JSON object", "")
+		}
+		if rule != "" {
+			refused := refuse(422, wire.CodeSecret, "a statement has a secret ("+rule+")", "update memoir on that machine")
+			refused.Rule, refused.Hash = rule, s.Hash
+			return refused
+		}
+	}
+	return nil
+}
+
+// secretIn returns the rule of the first secret in a text of a JSON document: a member's name, or a value. All values
+// of a name that is given twice count.
+func (h *Hub) secretIn(body []byte) (rule string, err error) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if text, ok := token.(string); ok {
+			if found := h.scanner.Find(text); len(found) > 0 {
+				return found[0].Rule, nil
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package hub
+
+import (
+	"context"
+	"crypto/tls"
+	_ "embed"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"memoir"
+	"memoir/team/wire"
+)
+
+// ServeOptions say where a hub listens.
+type ServeOptions struct {
+	Listen      string // HOST:PORT
+	Certificate string // files in PEM; both or none
+	Key         string
+	Metrics     string               // HOST:PORT of /metrics; empty: with the API, if that is for this machine alone
+	Ready       func(address string) // is called once requests are answered
+}
+
+// grace is the time that open requests have to end.
+const grace = 10 * time.Second
+
+// Serve answers requests until ctx is done, and then lets open ones end.
+func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
+	if err := h.CheckServing(ctx); err != nil {
+		return err
+	}
+	listener, local, err := h.listen(o)
+	if err != nil {
+		return err
+	}
+	metrics, mux := http.NewServeMux(), http.NewServeMux()
+	metrics.Handle("GET /metrics", h.Metrics())
+	mux.Handle("/", h.Handler())
+	if o.Metrics == "" && local {
+		mux.Handle("GET /metrics", metrics)
+	}
+	servers := map[*http.Server]net.Listener{h.server(mux): listener}
+	if o.Metrics != "" {
+		l, err := net.Listen("tcp", o.Metrics)
+		if err != nil {
+			return errors.Join(memoir.Errorf(memoir.CodeUsage, "", "listen on %s: %w", o.Metrics, err), listener.Close())
+		}
+		servers[h.server(metrics)] = l
+	}
+	ended := make(chan error, len(servers))
+	for s, l := range servers {
+		go func() { ended <- s.Serve(l) }()
+	}
+	if o.Ready != nil {
+		o.Ready(listener.Addr().String())
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	h.log.Info("stopping", "grace", grace.String())
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	for s := range servers {
+		if err := s.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		_ = s.Close()
+	}
+	return nil
+}
+
+// listen opens the port of the API. Plain http is for this machine, or for a proxy; local says that it is the former.
+func (h *Hub) listen(o ServeOptions) (l net.Listener, local bool, err error) {
+	var config *tls.Config
+	if o.Certificate != "" || o.Key != "" {
+		pair, err := tls.LoadX509KeyPair(o.Certificate, o.Key)
+		if err != nil {
+			return nil, false, memoir.Errorf(memoir.CodeUsage, "pass both --tls-cert and --tls-key",
+				"read the certificate: %w", err)
+		}
+		config = &tls.Config{
+			Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	if l, err = net.Listen("tcp", o.Listen); err != nil {
+		return nil, false, memoir.Errorf(memoir.CodeUsage, "", "listen on %s: %w", o.Listen, err)
+	}
+	loopback := l.Addr().(*net.TCPAddr).IP.IsLoopback()
+	switch {
+	case config != nil:
+		l = tls.NewListener(l, config)
+	case !loopback && !h.proxied:
+		_ = l.Close()
+		return nil, false, memoir.Errorf(memoir.CodeUsage,
+			"pass --tls-cert and --tls-key, or --behind-proxy if a proxy speaks https",
+			"%s is no loopback address, and plain http would show tokens", o.Listen)
+	}
+	return l, loopback && !h.proxied, nil
+}
+
+// server bounds what a slow client can hold.
+func (h *Hub) server(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
+	}
+}
+
+//go:embed openapi.json
+var openapi []byte
+
+// handleHealth adds what a load balancer asks: whether the process lives, and whether it can answer.
+func (h *Hub) handleHealth(mux *http.ServeMux) {
+	fixed := func(answer encoded) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, answer) }
+	}
+	mux.HandleFunc("GET /healthz", fixed(encoded("{}")))
+	mux.HandleFunc("GET /openapi.json", fixed(openapi))
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+		defer cancel()
+		if err := h.checkSchema(ctx); err != nil {
+			h.log.Error("not ready", "error", err.Error())
+			writeJSON(w, http.StatusServiceUnavailable, wire.Problem{Title: "not ready", Code: wire.CodeUnavailable})
+			return
+		}
+		writeJSON(w, http.StatusOK, encoded("{}"))
+	})
+}

@@ -1,0 +1,214 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir/hub"
+	"memoir/hub/hubtest"
+	"memoir/team/wire"
+)
+
+// two is a database with two organisations, each with a member "anna" and a project shop.
+type two struct {
+	*hubtest.Database
+	url          string
+	ours, theirs machine
+	said         wire.Statement // theirs
+}
+
+func newTwo(t *testing.T) two {
+	d := hubtest.NewDatabase(t)
+	w := two{Database: d, url: d.Hub(t), said: statement("theirs")}
+	w.ours = join(t, w.url, d.Member(t, "anna", wire.Writer))
+	if err := d.Owner.AddOrganisation(t.Context(), "other"); err != nil {
+		t.Fatal(err)
+	}
+	code, err := d.Owner.Admin("other").AddMember(t.Context(), "anna", wire.Writer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.theirs = join(t, w.url, code)
+	w.theirs.push(shop, w.said)
+	w.ours.push(shop, statement("ours"), withBody(`{"text":"mine"}`, true))
+	return w
+}
+
+// check tries what the walls are for.
+func (w two) check(t *testing.T) {
+	t.Helper()
+	wantTexts(t, w.ours.pull(shop, ""), `anna: {"kind":"Findings","text":"ours"}`, `anna: {"text":"mine"}`)
+	w.ours.push(shop, w.said.Hash)
+	wantTexts(t, w.theirs.pull(shop, ""), `anna: {"kind":"Findings","text":"theirs"}`)
+
+	reader := join(t, w.url, w.Member(t, "reader", wire.Reader))
+	if page := reader.pull(shop, ""); len(page.Items) != 2 { // a statement and a tombstone
+		t.Errorf("a reader sees %v", texts(page))
+	}
+	reader.refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("reader's")))
+	limited := join(t, w.url, w.Member(t, "limited", wire.Writer, "github.com/acme/site"))
+	limited.push("github.com/acme/site", statement("site"))
+	for _, key := range []string{shop, "github.com/acme/new"} {
+		limited.refused(wire.CodeForbidden, "GET", pullPath(key, "", 0), nil)
+		limited.refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(key, statement("limited's")))
+	}
+	var me wire.Me
+	w.ours.must("GET", "/v1/me", nil, &me)
+	limited.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+me.Machine, nil)
+	w.theirs.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+me.Machine, nil)
+	machine{t: t, url: w.url, token: "guess"}.refused(wire.CodeUnauthorised, "GET", pullPath(shop, "", 0), nil)
+	machine{t: t, url: w.url}.refused(wire.CodeUnauthorised, "POST", "/v1/push", pushOf(shop, statement("nobody's")))
+}
+
+func TestNobodyReachesWhatIsNotTheirs(t *testing.T) { newTwo(t).check(t) }
+
+func TestThePredicatesHoldWithoutThePolicies(t *testing.T) {
+	w := newTwo(t)
+	for _, table := range tables {
+		w.Must(t, "ALTER TABLE memoir."+table+" DISABLE ROW LEVEL SECURITY")
+	}
+	w.check(t)
+}
+
+// tables are all tables of the schema.
+var tables = []string{"access", "audit", "code", "hub", "member", "migration", "organisation", "project", "statement", "token",
+	"tombstone"}
+
+func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
+	w := newTwo(t)
+	w.Member(t, "waiting", wire.Reader) // a code
+	w.theirs.push(shop, statement("gone").Hash)
+	ours, anna := w.Number(t, "SELECT id FROM memoir.organisation WHERE name = 'acme'"),
+		w.Number(t, "SELECT id FROM memoir.member WHERE name = 'anna' ORDER BY id LIMIT 1")
+	theirs, other := w.Number(t, "SELECT id FROM memoir.organisation WHERE name = 'other'"),
+		w.Number(t, "SELECT id FROM memoir.member WHERE name = 'anna' ORDER BY id DESC LIMIT 1")
+	project, foreign := w.Number(t, "SELECT id FROM memoir.project ORDER BY id LIMIT 1"),
+		w.Number(t, "SELECT id FROM memoir.project ORDER BY id DESC LIMIT 1")
+	ben := w.Number(t, "SELECT id FROM memoir.member WHERE name = 'waiting'")
+
+	visible := map[string]int{"access": 1, "code": 0, "member": 2, "organisation": 1, "project": 1, "statement": 2, "token": 1,
+		"tombstone": 0, "hub": 1, "migration": 1}
+	for _, pooled := range []bool{false, true} {
+		conn := connect(t, w.URL(hubtest.Serve, w.Name, pooled))
+		for range 3 { // a connection is used again
+			for table, n := range visible {
+				if got := count(t, conn, 0, 0, table); got != 0 && table != "hub" && table != "migration" {
+					t.Errorf("nobody sees %d rows of %s", got, table)
+				}
+				if got := count(t, conn, ours, anna, table); got != n {
+					t.Errorf("anna sees %d rows of %s, not %d", got, table, n)
+				}
+			}
+			if got := count(t, conn, ours, ben, "statement"); got != 1 { // not anna's own
+				t.Errorf("a reader sees %d statements", got)
+			}
+			if got := count(t, conn, theirs, anna, "statement"); got != 0 {
+				t.Errorf("a member of another organisation sees %d statements", got)
+			}
+		}
+		insert := func(org, project, member int64) string {
+			return fmt.Sprintf(`INSERT INTO memoir.statement VALUES (%d, %d, %d, '\x01', 99, '', false, '2026-01-01', '{}')`,
+				org, project, member)
+		}
+		for name, try := range map[string]struct {
+			org, member int64
+			sql         string
+		}{
+			"nobody writes":             {0, 0, insert(ours, project, anna)},
+			"in another organisation":   {ours, anna, insert(theirs, foreign, other)},
+			"as somebody else":          {ours, anna, insert(ours, project, ben)},
+			"a reader writes":           {ours, ben, insert(ours, project, ben)},
+			"somebody else's tombstone": {ours, anna, fmt.Sprintf(`INSERT INTO memoir.tombstone VALUES (%d, %d, %d, '\x01', 99)`, ours, project, ben)},
+			"a reader's project":        {ours, ben, fmt.Sprintf(`INSERT INTO memoir.project (organisation, key) VALUES (%d, 'x')`, ours)},
+			"somebody else's audit":     {ours, anna, fmt.Sprintf(`INSERT INTO memoir.audit (organisation, member, action) VALUES (%d, %d, 'x')`, theirs, other)},
+			"an epoch":                  {ours, anna, `UPDATE memoir.hub SET epoch = 'x', fingerprint = 'x'`},
+			"more rights":               {ours, anna, `UPDATE memoir.access SET role = 'admin'`},
+			"the audit":                 {ours, anna, `SELECT count(*) FROM memoir.audit`},
+			"another's token":           {ours, anna, fmt.Sprintf(`INSERT INTO memoir.token (hash, organisation, member, machine, expires) VALUES ('\x01', %d, %d, 'x', now())`, ours, ben)},
+		} {
+			if n, err := as(conn, try.org, try.member, try.sql); err == nil && n > 0 {
+				t.Errorf("%s: done", name)
+			}
+		}
+		for name, sql := range map[string]string{
+			"statements": `DELETE FROM memoir.statement WHERE member <> ` + fmt.Sprint(anna),
+			"tokens":     `UPDATE memoir.token SET revoked = now() WHERE member <> ` + fmt.Sprint(anna),
+			"projects":   `UPDATE memoir.project SET seq = 0 WHERE organisation <> ` + fmt.Sprint(ours),
+			"codes":      `DELETE FROM memoir.code`,
+		} {
+			if n, err := as(conn, ours, anna, sql); err != nil || n != 0 {
+				t.Errorf("somebody else's %s: %d changed, %v", name, n, err)
+			}
+		}
+	}
+}
+
+func TestAReusedConnectionRemembersNobody(t *testing.T) {
+	w := newTwo(t)
+	// One connection for all, directly and behind the pooler, which itself has few.
+	for _, pooled := range []bool{false, true} {
+		h, err := hub.Open(t.Context(), hub.Options{Database: w.URL(hubtest.Serve, w.Name, pooled) + "&pool_max_conns=1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(h.Handler())
+		ours, nobody := w.ours, machine{t: t, url: server.URL, token: "guess"}
+		ours.url = server.URL
+		for range 20 {
+			if page := ours.pull(shop, ""); len(page.Items) != 2 {
+				t.Fatalf("anna sees %v", texts(page))
+			}
+			nobody.refused(wire.CodeUnauthorised, "GET", pullPath(shop, "", 0), nil)
+		}
+		server.Close()
+		h.Close()
+	}
+}
+
+func connect(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// as runs SQL in a transaction of a member, and returns how many rows it changed. 0 sets nobody.
+func as(conn *pgx.Conn, org, member int64, sql string) (int64, error) {
+	ctx := context.Background()
+	b := &pgx.Batch{}
+	if member != 0 {
+		b.Queue(`SELECT set_config('memoir.organisation', $1::bigint::text, true), set_config('memoir.member', $2::bigint::text, true)`,
+			org, member)
+	}
+	b.Queue(sql)
+	done := conn.SendBatch(ctx, b)
+	defer done.Close()
+	if member != 0 {
+		if _, err := done.Exec(); err != nil {
+			return 0, err
+		}
+	}
+	tag, err := done.Exec()
+	return tag.RowsAffected(), err
+}
+
+func count(t testing.TB, conn *pgx.Conn, org, member int64, table string) int {
+	t.Helper()
+	n, err := as(conn, org, member, "SELECT * FROM memoir."+table)
+	if err != nil {
+		t.Fatal(table, err)
+	}
+	return int(n)
+}

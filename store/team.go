@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoir"
+)
+
+// Share is a project whose statements leave this machine for a hub.
+type Share struct {
+	ProjectID string
+	Key       string // the project's at the hub
+	Cursor    string // how far its changes were received
+	At        time.Time
+}
+
+// Shares lists the shared projects by key.
+func (s *Store) Shares(ctx context.Context) ([]Share, error) {
+	return fetch(ctx, s, func(t tx) ([]Share, error) {
+		return collect(t, `SELECT project_id, key, cursor, at FROM share ORDER BY key`, nil,
+			func(scan scanner, sh *Share) error {
+				return scan(&sh.ProjectID, &sh.Key, &sh.Cursor, timeColumn{&sh.At})
+			})
+	}, "reading shared projects")
+}
+
+// Share shares a project under a key. All of its sessions come into the outbox. An error of code memoir.CodeUsage says
+// that another project has the key.
+func (s *Store) Share(ctx context.Context, projectID, key string) error {
+	err := s.durably(ctx, func(t tx) error {
+		if err := mustExist(t, projectID); err != nil {
+			return err
+		}
+		other, err := t.texts(`SELECT project_id FROM share WHERE key = ? AND project_id <> ?`, key, projectID)
+		if err != nil {
+			return err
+		}
+		if len(other) > 0 {
+			return memoir.Errorf(memoir.CodeUsage, "choose another name, or unshare that project",
+				"%s is shared as %q", other[0], key)
+		}
+		return errors.Join(
+			t.run(`INSERT INTO share (project_id, key, at) VALUES (?, ?, ?) ON CONFLICT (project_id) DO UPDATE SET
+				key = excluded.key, cursor = iif(key = excluded.key, cursor, '')`, projectID, key, millis(s.now())),
+			resend(t, `SELECT session_key FROM extraction WHERE project_id = ?1
+				UNION SELECT session_key FROM sent WHERE key NOT IN (SELECT key FROM share)`, projectID))
+	})
+	return s.explain(err, "sharing project %s", projectID)
+}
+
+// resend puts the sessions that a query selects into the outbox.
+func resend(t tx, query string, args ...any) error {
+	return t.run(`INSERT INTO outbox (session_key) SELECT session_key FROM (`+query+`) WHERE true
+		ON CONFLICT DO UPDATE SET n = n + 1`, args...)
+}
+
+// Unshare ends the sharing of a project. What was received of it is withdrawn. What was sent of it comes into the
+// outbox, so that the hub withdraws it, too; with keep it stays there.
+func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		bases, err := t.texts(`SELECT DISTINCT session FROM received WHERE project_id = ? AND origin = 'hub'`, projectID)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(
+			t.run(`DELETE FROM received WHERE project_id = ? AND origin = 'hub'`, projectID),
+			resend(t, `SELECT session_key FROM sent WHERE ? AND NOT withdrawn
+				AND key IN (SELECT key FROM share WHERE project_id = ?)`, !keep, projectID),
+			t.run(`DELETE FROM sent WHERE ? AND key IN (SELECT key FROM share WHERE project_id = ?)`, keep, projectID),
+			t.run(`DELETE FROM share WHERE project_id = ?`, projectID))
+		for _, base := range bases {
+			if err == nil {
+				_, err = s.regroup(t, projectID, base)
+			}
+		}
+		return err
+	}), "ending the sharing of project %s", projectID)
+}
+
+// ResendAll puts all shared sessions into the outbox as if nothing had been sent, since the hub may have lost it.
+// Tombstones are sent again, too. Every project is received from its start.
+func (s *Store) ResendAll(ctx context.Context) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		return errors.Join(
+			resend(t, `SELECT session_key FROM sent UNION
+				SELECT session_key FROM extraction WHERE project_id IN (SELECT project_id FROM share)`),
+			t.run(`DELETE FROM sent WHERE NOT withdrawn`), t.run(`UPDATE sent SET withdrawn = 0`),
+			t.run(`UPDATE share SET cursor = ''`))
+	}), "sending everything again")
+}
+
+// Sent is what was sent of a session.
+type Sent struct {
+	Key       string // of the project
+	Hash      string
+	Withdrawn bool
+}
+
+// Outgoing is a session of which the hub may lack something.
+type Outgoing struct {
+	Session    string
+	N          int64              // of the change that it is in the outbox for
+	Key        string             // of the shared project that it is an input of; empty: nothing of it may leave
+	Extraction *memoir.Extraction // nil if nothing of it may leave
+	Sent       []Sent             // not withdrawn yet
+}
+
+// Outbox returns at most most sessions of the outbox.
+func (s *Store) Outbox(ctx context.Context, most int) ([]Outgoing, error) {
+	return fetch(ctx, s, func(t tx) ([]Outgoing, error) {
+		out, err := collect(t, `SELECT o.session_key, o.n, coalesce(h.key, '') FROM outbox o
+			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
+			LEFT JOIN share h ON h.project_id = e.project_id ORDER BY o.session_key LIMIT ?`, []any{most},
+			func(scan scanner, o *Outgoing) error { return scan(&o.Session, &o.N, &o.Key) })
+		for i := range out {
+			o := &out[i]
+			if o.Key != "" && err == nil {
+				var found []memoir.Extraction
+				if found, err = selectExtractions(t, o.Session); len(found) > 0 {
+					o.Extraction = &found[0]
+				}
+			}
+			if err == nil {
+				o.Sent, err = collect(t, `SELECT key, hash FROM sent WHERE session_key = ? AND NOT withdrawn`,
+					[]any{o.Session}, func(scan scanner, one *Sent) error { return scan(&one.Key, &one.Hash) })
+			}
+		}
+		return out, err
+	}, "reading the outbox")
+}
+
+// Delivered records what the hub has of a session. It leaves the outbox if whole is set and it has not changed since.
+func (s *Store) Delivered(ctx context.Context, o Outgoing, sent []Sent, whole bool) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		for _, one := range sent {
+			err := t.run(`INSERT INTO sent (key, hash, session_key, withdrawn) VALUES (?, ?, ?, ?)
+				ON CONFLICT DO UPDATE SET withdrawn = excluded.withdrawn`, one.Key, one.Hash, o.Session, one.Withdrawn)
+			if err != nil {
+				return err
+			}
+		}
+		return t.run(`DELETE FROM outbox WHERE ? AND session_key = ? AND n = ?`, whole, o.Session, o.N)
+	}), "recording what was sent")
+}
+
+// The places that statements are received from.
+const (
+	FromHub        = "hub"
+	FromRepository = "repository"
+)
+
+// Received is a statement that another machine extracted, or its withdrawal.
+type Received struct {
+	Member    string // its name; empty: this person
+	Hash      string
+	Gone      bool   // it was withdrawn; the following fields are empty
+	Session   string // what stands for the session, as in memoir.ReceivedKey
+	Day       string // 2006-01-02
+	Statement memoir.Statement
+}
+
+// Receive stores changes of a project in their order, and the new cursor of its share, in one durable transaction. The
+// groups of statements that change become inputs of its memory, and a withdrawal begins as by BeginForgetting, with
+// purge. It reports whether one did.
+func (s *Store) Receive(
+	ctx context.Context, projectID, origin, cursor string, changes []Received,
+) (withdrawn bool, err error) {
+	err = s.durably(ctx, func(t tx) error {
+		if withdrawn = false; mustExist(t, projectID) != nil {
+			return mustExist(t, projectID)
+		}
+		var bases []string
+		for _, c := range changes {
+			of, err := receive(t, projectID, origin, c)
+			if bases = append(bases, of...); err != nil {
+				return err
+			}
+		}
+		slices.Sort(bases)
+		for _, base := range slices.Compact(bases) {
+			ended, err := s.regroup(t, projectID, base)
+			if withdrawn = withdrawn || ended; err != nil {
+				return err
+			}
+		}
+		return t.run(`UPDATE share SET cursor = ? WHERE project_id = ? AND ? = 'hub'`, cursor, projectID, origin)
+	})
+	return withdrawn, s.explain(err, "receiving statements of project %s", projectID)
+}
+
+// receive stores a change and returns the groups that it changes.
+func receive(t tx, projectID, origin string, c Received) ([]string, error) {
+	if !c.Gone {
+		base := memoir.ReceivedKey(c.Member, c.Session)
+		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
+			statementColumn{&[]memoir.Statement{c.Statement}})
+		if n == 0 {
+			return nil, err
+		}
+		return []string{base}, err
+	}
+	bases, err := t.texts(`SELECT session FROM received
+		WHERE project_id = ? AND origin = ? AND hash = ? AND statements <> ''`, projectID, origin, c.Hash)
+	bases = slices.DeleteFunc(bases, func(base string) bool { return memoir.MemberOf(base) != c.Member })
+	for _, base := range bases {
+		err = errors.Join(err, t.run(`UPDATE received SET statements = '' WHERE project_id = ? AND origin = ? AND hash = ?
+			AND session = ?`, projectID, origin, c.Hash, base))
+	}
+	return bases, err
+}
+
+// regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn
+// gets a new key, and that of before is forgotten: so lines that rested on it go, whoever wrote them.
+func (s *Store) regroup(t tx, projectID, base string) (withdrawn bool, err error) {
+	e := memoir.Extraction{SessionKey: base, ProjectID: projectID, Model: "received"}
+	gone, hashes := 0, sha256.New()
+	err = t.each(`SELECT hash, day, statements FROM received WHERE project_id = ? AND session = ? ORDER BY day, hash`,
+		[]any{projectID, base}, func(scan scanner) error {
+			var hash, day, text string
+			var one []memoir.Statement
+			if err := scan(&hash, &day, &text); err != nil || text == "" {
+				gone++
+				return err
+			}
+			at, err := time.Parse(time.DateOnly, day)
+			if err == nil {
+				err = statementColumn{&one}.Scan(text)
+			}
+			e.EndedAt, e.Statements = at, append(e.Statements, one...)
+			hashes.Write([]byte(hash))
+			return err
+		})
+	if err != nil {
+		return false, err
+	}
+	if gone > 0 {
+		e.SessionKey += "." + strconv.Itoa(gone)
+	}
+	former, err := t.texts(`SELECT key FROM session WHERE (key = ?1 OR substr(key, 1, length(?1) + 1) = ?1 || '.')
+		AND reason <> 'forgotten' AND (key <> ?2 OR ?3)`, base, e.SessionKey, len(e.Statements) == 0)
+	if err == nil && len(former) > 0 {
+		err = s.beginForgetting(t, Forgetting{Keys: former, Purge: true})
+	}
+	withdrawn = len(former) > 0
+	hidden, errHidden := t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, e.SessionKey)
+	if err = errors.Join(err, errHidden); err != nil || hidden || len(e.Statements) == 0 {
+		return withdrawn, err
+	}
+	e.StartedAt, e.ContentHash = e.EndedAt, hex.EncodeToString(hashes.Sum(nil))
+	source, id := memoir.SplitKey(e.SessionKey)
+	err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: memoir.KindEntry,
+		CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")
+	if err == nil {
+		err = s.settle(t, e.SessionKey)
+	}
+	if err == nil {
+		_, err = s.storeExtraction(t, e, true)
+	}
+	return withdrawn, err
+}
+
+// ReceivedOf returns the hashes and members of what a project has received from a place and was not withdrawn.
+func (s *Store) ReceivedOf(ctx context.Context, projectID, origin string) ([]Received, error) {
+	return fetch(ctx, s, func(t tx) ([]Received, error) {
+		return collect(t, `SELECT hash, session, day FROM received WHERE project_id = ? AND origin = ? AND statements <> ''
+			ORDER BY session, hash`, []any{projectID, origin}, func(scan scanner, r *Received) error {
+			err := scan(&r.Hash, &r.Session, &r.Day)
+			r.Member = memoir.MemberOf(r.Session)
+			_, id := memoir.SplitKey(r.Session)
+			r.Session = id[strings.LastIndexByte(id, '-')+1:]
+			return err
+		})
+	}, "reading what project %s received", projectID)
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"slices"
+	"testing"
+
+	"memoir"
+)
+
+func outbox(t *testing.T, s *Store) map[string]Outgoing {
+	t.Helper()
+	out := map[string]Outgoing{}
+	all, err := s.Outbox(t.Context(), 100)
+	must(t, err)
+	for _, o := range all {
+		out[o.Session] = o
+	}
+	return out
+}
+
+func TestWhatChangesAnExtractionFillsTheOutbox(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t) // s00 is extracted
+	const key = "codex:s00"
+	if got := outbox(t, s); len(got) != 0 {
+		t.Fatalf("before anything is shared: %+v", got)
+	}
+	must(t, s.Share(t.Context(), project, "host.example/a/b"))
+	o := outbox(t, s)[key]
+	if o.Key != "host.example/a/b" || o.Extraction == nil || len(o.Extraction.Statements) == 0 || len(o.Sent) != 0 {
+		t.Fatalf("shared: %+v", o)
+	}
+	sent := []Sent{{Key: o.Key, Hash: "h1"}}
+	must(t, s.Delivered(t.Context(), o, sent, true))
+	if got := outbox(t, s); len(got) != 0 {
+		t.Fatalf("delivered: %+v", got)
+	}
+
+	for _, step := range []struct {
+		what   string
+		leaves bool
+		change func() error
+	}{
+		{"disabled", false, func() error { return s.SetDisabled(t.Context(), key, true) }},
+		{"enabled", true, func() error { return s.SetDisabled(t.Context(), key, false) }},
+		{"forgotten", false, func() error { return s.BeginForgetting(t.Context(), Forgetting{Keys: []string{key}}) }},
+	} {
+		must(t, step.change())
+		got := outbox(t, s)[key]
+		if (got.Extraction != nil) != step.leaves || !slices.Equal(got.Sent, sent) {
+			t.Errorf("%s: %+v", step.what, got)
+		}
+		must(t, s.Delivered(t.Context(), got, nil, true))
+	}
+}
+
+func TestAChangeDuringAPushStaysInTheOutbox(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Share(t.Context(), project, "k"))
+	o := outbox(t, s)["codex:s00"]
+	must(t, s.SetDisabled(t.Context(), o.Session, true))
+	must(t, s.Delivered(t.Context(), o, []Sent{{Key: "k", Hash: "h"}}, true))
+	if got := outbox(t, s)[o.Session]; got.N <= o.N || got.Extraction != nil || len(got.Sent) != 1 {
+		t.Errorf("left %+v", got)
+	}
+}
+
+func TestUnsharingWithdrawsWhatWasSentAndReceived(t *testing.T) {
+	t.Parallel()
+	for _, keep := range []bool{false, true} {
+		s, _ := newDue(t)
+		must(t, s.Share(t.Context(), project, "k"))
+		o := outbox(t, s)["codex:s00"]
+		must(t, s.Delivered(t.Context(), o, []Sent{{Key: "k", Hash: "h"}}, true))
+		_, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "a", "x")})
+		must(t, err)
+		must(t, s.Unshare(t.Context(), project, keep))
+		if got := outbox(t, s); (len(got) == 0) != keep || !keep && (got[o.Session].Key != "" || len(got[o.Session].Sent) != 1) {
+			t.Errorf("keep %v: %+v", keep, got)
+		}
+		if keys := inputKeys(t, s); !slices.Equal(keys, []string{"codex:s00"}) {
+			t.Errorf("keep %v: inputs %q", keep, keys)
+		}
+	}
+}
+
+func TestAProjectIsSharedUnderAKeyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Share(t.Context(), project, "k"))
+	register(t, s, other)
+	wantCode(t, s.Share(t.Context(), other, "k"), memoir.CodeUsage)
+	wantCode(t, s.Share(t.Context(), "none", "l"), memoir.CodeNotFound)
+}
+
+func theirStatement(member, session, text string) Received {
+	return Received{Member: member, Hash: "hash of " + text, Session: session, Day: "2026-11-01",
+		Statement: memoir.Statement{Kind: memoir.StatementFinding, Text: text, Signal: memoir.SignalModel, By: memoir.ByAgent}}
+}
+
+func inputKeys(t *testing.T, s *Store) (keys []string) {
+	t.Helper()
+	selected, _, err := s.Selected(t.Context(), project, 100)
+	must(t, err)
+	for _, e := range selected {
+		keys = append(keys, e.SessionKey)
+	}
+	return keys
+}
+
+func TestAWithdrawnStatementForgetsItsGroup(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Share(t.Context(), project, "k"))
+	receive := func(want bool, changes ...Received) {
+		t.Helper()
+		withdrawn, err := s.Receive(t.Context(), project, FromHub, "e.9", changes)
+		if must(t, err); withdrawn != want {
+			t.Errorf("withdrawn: %v", withdrawn)
+		}
+	}
+	receive(false, theirStatement("al-ice", "abc", "one"), theirStatement("al-ice", "abc", "two"),
+		theirStatement("", "abc", "mine"))
+	receive(false, theirStatement("al-ice", "abc", "one")) // again
+	if got := inputKeys(t, s); !slices.Equal(got, []string{"codex:s00", "machine:abc", "team:al-ice-abc"}) {
+		t.Fatalf("%q", got)
+	}
+	receive(false, Received{Member: "bob", Hash: "hash of one", Gone: true}) // it is not Bob's
+	receive(true, Received{Member: "al-ice", Hash: "hash of one", Gone: true})
+	if got := inputKeys(t, s); !slices.Equal(got, []string{"codex:s00", "machine:abc", "team:al-ice-abc.1"}) {
+		t.Fatalf("%q", got)
+	}
+	receive(false, theirStatement("al-ice", "abc", "one")) // it does not come back
+	receive(true, Received{Member: "al-ice", Hash: "hash of two", Gone: true})
+	if got := inputKeys(t, s); !slices.Equal(got, []string{"codex:s00", "machine:abc"}) {
+		t.Fatalf("%q", got)
+	}
+	left, err := s.ReceivedOf(t.Context(), project, FromHub)
+	if err != nil || len(left) != 1 || left[0].Hash != "hash of mine" || left[0].Session != "abc" {
+		t.Errorf("left %+v, %v", left, err)
+	}
+	if shares, err := s.Shares(t.Context()); err != nil || len(shares) != 1 || shares[0].Cursor != "e.9" {
+		t.Errorf("%+v, %v", shares, err)
+	}
+	if got := outbox(t, s); len(got) != 1 {
+		t.Errorf("what was received comes into the outbox: %+v", got)
+	}
+}
+
+func TestEverythingIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Share(t.Context(), project, "k"))
+	o := outbox(t, s)["codex:s00"]
+	must(t, s.Delivered(t.Context(), o, []Sent{{Key: "k", Hash: "h"}, {Key: "k", Hash: "old", Withdrawn: true}}, true))
+	must(t, s.ResendAll(t.Context()))
+	if got := outbox(t, s)[o.Session]; got.Extraction == nil || !slices.Equal(got.Sent, []Sent{{Key: "k", Hash: "old"}}) {
+		t.Errorf("%+v", got)
+	}
+}

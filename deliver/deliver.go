@@ -61,8 +61,8 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 	}
 	failed := extract.ReadFailed(line, output)
 	var all []Known
-	for _, signature := range memory.Signatures(content) {
-		if err == nil && failed.Printed(signature) {
+	for _, signature := range memory.Signed(content, failed.Signatures) {
+		if err == nil {
 			var some []Known
 			some, err = r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
 			all = append(all, some...)

@@ -187,24 +187,24 @@ var (
 
 // postTool reads a post by a tool other than a shell.
 func (s *session) postTool(it *memoir.Item, name string) {
-	in := gjson.Parse(it.Input)
-	p := post{item: it.N, title: firstText(in, "title", "summary"), body: firstText(in, "body", "description")}
-	if m := identifier.FindStringSubmatch(it.Output); m != nil {
-		p.number = m[1]
-	}
-	p.number = cmp.Or(p.number, numberIn(it.Output))
+	in, p := gjson.Parse(it.Input), post{item: it.N}
 	switch {
 	case strings.HasSuffix(name, "create_pull_request"), strings.HasSuffix(name, "update_pull_request"):
 		p.kind = postPull
-		s.publish(p, strings.Contains(name, "update"))
 	case issueTool.MatchString(name) && !in.Get("id").Exists() && !in.Get("issue_number").Exists():
 		p.kind = postIssue
-		s.publish(p, false)
-	case name == "exitplanmode" || name == "exit_plan_mode":
-		if strings.Contains(it.Output, "approved") {
-			s.plan(it.N, gjson.Get(it.Input, "plan").String())
+	default:
+		if (name == "exitplanmode" || name == "exit_plan_mode") && strings.Contains(it.Output, "approved") {
+			s.plan(it.N, in.Get("plan").String())
 		}
+		return
 	}
+	p.title, p.body = firstText(in, "title", "summary"), firstText(in, "body", "description")
+	p.number = numberIn(it.Output)
+	if m := identifier.FindStringSubmatch(it.Output); m != nil {
+		p.number = m[1]
+	}
+	s.publish(p, p.kind == postPull && strings.Contains(name, "update"))
 }
 
 // plan records a plan that a person approved, or with which the session began. Its heading is

@@ -255,7 +255,7 @@ type News struct {
 func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n News, err error) {
 	text, err := memory.At(home, projectID).Open(memoir.MemoryFile)
 	answered, errAnswered := st.Answered(ctx, projectID)
-	if entry.Any(home, projectID) {
+	if entry.Any(memory.At(home, projectID)) || entry.Any(memory.At(home, memoir.UserProjectID)) {
 		notes, errNotes := entry.Injected(ctx, st, projectID)
 		n.Notes, err = len(notes.Waiting), cmp.Or(err, errNotes)
 	}

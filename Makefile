@@ -58,10 +58,11 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test tests torture lint bench try-hub sessions agents picture clean help
+.PHONY: build install uninstall dist run test tests torture torture-hub lint bench try-hub sessions agents picture clean help
 
-build: ## build bin/memoir, its manual page and completions
+build: ## build bin/memoir, its manual page and completions, and bin/memoir-hub
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir-hub ./cmd/memoir-hub
 	mkdir -p $(addprefix bin/share/,$(dir $(SHARED_FILES)))
 	bin/memoir man >bin/share/man/man1/memoir.1
 	bin/memoir completion bash >bin/share/bash-completion/completions/memoir
@@ -71,11 +72,11 @@ build: ## build bin/memoir, its manual page and completions
 # It builds only where nothing was built: root may have no go.
 install: $(if $(wildcard bin/memoir),,build) ## install what was built below PREFIX (/usr/local), or DESTDIR and PREFIX
 	mkdir -p '$(DESTDIR)$(PREFIX)/bin' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(dir $(SHARED_FILES)))
-	install -m 755 bin/memoir '$(DESTDIR)$(PREFIX)/bin/memoir'
+	install -m 755 bin/memoir bin/memoir-hub '$(DESTDIR)$(PREFIX)/bin'
 	for f in $(SHARED_FILES); do install -m 644 "bin/share/$$f" '$(DESTDIR)$(PREFIX)/share/'"$$f" || exit; done
 
 uninstall: ## remove what install put there
-	rm -f '$(DESTDIR)$(PREFIX)/bin/memoir' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(SHARED_FILES))
+	rm -f '$(DESTDIR)$(PREFIX)/bin/memoir' '$(DESTDIR)$(PREFIX)/bin/memoir-hub' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(SHARED_FILES))
 
 # On Debian with gcc, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross; on arm64 with gcc-x86-64-linux-gnu. To goreleaser
 # everything is a snapshot, so that it asks for no tag and no remote.
@@ -127,6 +128,9 @@ torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an 
 	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -vet=off -count=1 -v -timeout $(if $(filter all,$(DEPTH)),24h,90m) \
 		-run '^Test(AnEditByHandAtAnyMoment|ACommandThatIs|ARunThatIs|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ALockInTheMiddle|ADiskWithout|TooFewHandles|NoSecretComesOut|SecretsAndNames|NoDamageOfAFile)' ./cmd/memoir
 
+torture-hub: ## kill hubs and PostgreSQL 200 times while machines push and pull
+	MEMOIR_TORTURE_KILLS=200 go test -vet=off -count=1 -v -timeout 90m -run '^TestWhatIsKilled' ./hub
+
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
 	go run ./bench/memory
@@ -150,7 +154,7 @@ clean: ## remove what the other targets made
 	rm -rf bin dist .tools
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(STATICCHECK):
 	mkdir -p $(@D)

@@ -166,15 +166,7 @@ var (
 // citation and the mark of SaidOnce after them.
 func LineText(line string) string {
 	words := strings.Join(strings.Fields(line), " ")
-	return uncited(strings.Replace(lineMark.ReplaceAllString(words, ""), OnceMark(words), "", 1))
-}
-
-// uncited returns a line without its citation. Starts of sessions ask for many lines that have none.
-func uncited(line string) string {
-	if !strings.HasSuffix(strings.TrimSuffix(line, "."), "]") {
-		return line
-	}
-	return lineCitation.ReplaceAllString(line, "")
+	return lineCitation.ReplaceAllString(strings.Replace(lineMark.ReplaceAllString(words, ""), OnceMark(words), "", 1), "")
 }
 
 // SaidOnce marks a person's words as said on one day only. The line is the same one without the mark, so that a
@@ -186,5 +178,5 @@ func OnceMark(line string) string {
 	if !strings.Contains(line, " (said once, ") {
 		return ""
 	}
-	return saidOnce.FindString(uncited(line))
+	return saidOnce.FindString(lineCitation.ReplaceAllString(line, ""))
 }

@@ -50,6 +50,7 @@ const (
 	ByPerson Party = "person"
 	ByAgent  Party = "agent"
 	ByTool   Party = "tool"
+	ByMember Party = "member" // another one of the team
 )
 
 // Signals of statements that no signal of the built-in extractor wrote. Those of the extractor are in
@@ -59,6 +60,7 @@ const (
 	SignalNote     = "note"     // a note
 	SignalJournal  = "journal"  // a line of a journal
 	SignalRepeated = "repeated" // a person's rule of several projects
+	SignalTeam     = "team"     // a member of the team promoted it
 )
 
 // Signals of the built-in extractor that other packages know.

@@ -131,7 +131,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u
 // Visible removes control characters with the sequences that they introduce, invisible characters, and floods
 // of combining marks on one character.
 func Visible(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f) }) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
 		return text
 	}
 	text = strings.ToValidUTF8(text, "\ufffd")
@@ -139,6 +139,13 @@ func Visible(text string) string {
 		text = sequences.ReplaceAllString(text, "")
 	}
 	return WithoutHidden(lineEnds.Replace(text))
+}
+
+// plain reports whether a character is one of those in nearly all texts that Visible leaves: ASCII, Latin, and the
+// marks, arrows, boxes and symbols of terminals.
+func plain(r rune) bool {
+	return r >= ' ' && r < 0x7f || r == '\n' || r == '\t' || r >= 0xa0 && r < 0x300 && r != 0xad ||
+		r >= 0x2010 && r < 0x2028 || r >= 0x2100 && r < 0x2800
 }
 
 // WithoutHidden removes invisible characters except line feeds and tabs, and floods of combining marks.

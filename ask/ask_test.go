@@ -253,7 +253,7 @@ func TestAnAnswerHasOneFrame(t *testing.T) {
 	session := newWorld(t).connect()
 	for tool, arguments := range map[string]map[string]any{
 		"memory_search": {"query": "make test"}, "memory_get": {"paths": []string{"MEMORY.md", "."}},
-		"memory_forget": {"line": "test: `go test ./group`, also with other arguments"}, "memory_messages": {},
+		"memory_forget": {"line": "`make gen` failed: make: *** [Makefile:31: gen] Error 1; fixed by `make tools`"}, "memory_messages": {},
 		"search": {"query": "make"}, "fetch": {"id": "memory://root"},
 	} {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -476,8 +476,8 @@ func TestWhatIsForgottenByAToolDoesNotComeBack(t *testing.T) {
 	}{
 		{map[string]any{"line": "- “Always use time.Duration in Go code and milliseconds only on the wire.” [019df239 2026-05-04]"},
 			"time.Duration in Go code"},
-		{map[string]any{"line": "test: `go test ./group`, also with other arguments"}, "go test ./group`, also"},
-		{map[string]any{"session": ofLanternd}, "make dist VERSION=0.5.0"},
+		{map[string]any{"line": "`make test-mqtt` failed: FAIL git.example.test/acme/lanternd/mqtt 0.004s; fixed by `docker compose up -d mosquitto`"}, "up -d mosquitto"},
+		{map[string]any{"session": ofLanternd}, "git tag -s v0.5.0"},
 	} {
 		before := w.text(lanternd, "MEMORY.md")
 		out, failed := w.call(session, 2000, "memory_forget", test.arguments)
@@ -569,13 +569,13 @@ func TestWhatASessionWasToldIsNotToldAgain(t *testing.T) {
 	t.Parallel()
 	searchable(t)
 	w := newWorld(t)
-	words := map[string]any{"query": "make test fade", "maxResults": 20}
+	words := map[string]any{"query": "make tools fade", "maxResults": 20}
 	all := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", words)))
 	summary := w.text(lanternd, "memory_summary.md")
 	w.asked.Context = func() string { return summary }
 	session := w.connect()
 	rest := asJSON(t, first(w.call(session, 2000, "memory_search", words)))
-	const told, untold = "test: `make test` [", "rounding left it one short"
+	const told, untold = "fixed by `make tools` [", "rounding left it one short"
 	if !strings.Contains(all, told) || !strings.Contains(all, untold) {
 		t.Fatalf("without a beginning: %s", all)
 	}
@@ -601,7 +601,7 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 	}{
 		{map[string]any{"query": "signed tags"}, "always sign tags with git tag -s"},
 		{map[string]any{"query": "make", "maxResults": 1}, " more hits: memory_search with a larger maxResults shows them"},
-		{map[string]any{"query": "make lint test build", "maxResults": 50, "maxTokens": 500}, "omitted for size: "},
+		{map[string]any{"query": "make", "maxResults": 50, "maxTokens": 500}, "omitted for size: "},
 		{map[string]any{"query": "reindex papertrail"}, "no match"},
 		{map[string]any{"query": `") OR NEAR(* ^`}, ""},
 		{map[string]any{"query": "make", "scope": "user"}, "no match"},
@@ -639,7 +639,7 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		t.Errorf("fetched %v %s", out, failed)
 	}
 	w.asked.AllProjects = true
-	out := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "reindex papertrail", "scope": "all"})))
+	out := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "export delete index", "scope": "all"})))
 	if !strings.Contains(out, "memory://"+papertrail+"/MEMORY.md") {
 		t.Errorf("in all projects: %s", out)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"memoir"
 	"memoir/internal/disk"
@@ -124,7 +125,38 @@ func (t TrustStore) Trusted(file string, content []byte) bool {
 }
 
 // Files lists the trusted files, sorted, including those that have changed since.
-func (t TrustStore) Files() []string { return slices.Sorted(maps.Keys(t)) }
+func (t TrustStore) Files() []string {
+	isTeam := func(name string) bool { return strings.HasPrefix(name, teamOf) }
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t)), isTeam)
+}
+
+// teamOf begins the name of a repository, by its git directory, whose team memory is trusted. Its value is a branch.
+const teamOf = "team of "
+
+// Team reports whether the team memory of a repository is trusted, and the branch that has it; empty: the default one.
+func (t TrustStore) Team(repository string) (branch string, trusted bool) {
+	branch, trusted = t[teamOf+repository]
+	return branch, trusted
+}
+
+// Teams lists the repositories whose team memory is trusted, sorted.
+func (t TrustStore) Teams() (repositories []string) {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if repository, ok := strings.CutPrefix(name, teamOf); ok {
+			repositories = append(repositories, repository)
+		}
+	}
+	return repositories
+}
+
+// TrustTeam trusts the team memory of a repository on a branch, or no longer.
+func TrustTeam(home, repository, branch string, trusted bool) error {
+	return changeTrust(home, func(t TrustStore) {
+		if t[teamOf+repository] = branch; !trusted {
+			delete(t, teamOf+repository)
+		}
+	})
+}
 
 // Trust trusts a project's file in its present version: its settings may loosen limits. Invalid
 // settings are refused with Load's errors.

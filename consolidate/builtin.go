@@ -61,7 +61,8 @@ func learn(sessions []*session) []part {
 		known = append(known, c)
 	}
 	bySupport(known)
-	open := merge(sessions[len(sessions)-1:], memoir.StatementOpen, byWords) // others may be done by now
+	own := slices.DeleteFunc(slices.Clone(sessions), func(s *session) bool { return memoir.MemberOf(s.SessionKey) != "" })
+	open := merge(own[max(0, len(own)-1):], memoir.StatementOpen, byWords) // others may be done by now
 	slices.SortStableFunc(open, byAge)
 	return []part{
 		{headPreferences, wanted, maxRules},
@@ -144,90 +145,40 @@ var purposes = []string{extract.ForCommit, "set up", "build", "test", "lint", "f
 
 const maxOfPurpose = 4
 
-type command struct {
-	claim
-	head     string // program and subcommands
-	specific int    // arguments that name a file or a part of the project
-}
-
-// commands returns the commands that passed: one example for each head, at most maxOfPurpose for each purpose,
-// general and frequent ones first. A line cites the sessions that ran exactly this command. If a head was only
-// run on parts of the project, its example says "also with other arguments"; it is left out if only one session
-// ran it and the purpose has a general command. A head is left out if the project's own files say its example. A check
-// of the whole project is told if at least two sessions ran it.
+// commands returns the commands that passed and that one look does not tell, at most maxOfPurpose for each purpose,
+// those of most sessions first. A line cites the sessions that ran exactly this command. It is left out if the
+// project's own files say it, what is run before a commit also if they said so of one session or one commit shows it.
 func commands(sessions []*session) []*claim {
-	seen := map[string]*command{}
-	heads := map[string][]*command{}
+	told, said := map[string]bool{}, map[string]bool{} // by line, and by purpose
 	for _, s := range sessions {
 		for _, st := range s.statements {
-			if st.Kind != memoir.StatementCommand {
-				continue
-			}
-			head, specific := extract.Shape(st.Command)
-			if head == "" {
-				continue
-			}
-			if st.Purpose == extract.ForCommit {
-				head, specific = st.Command, 0
-			}
-			st.Text = st.Purpose + ": " + memoir.CodeSpan(st.Command)
-			if st.Dir != "" {
-				st.Text += " in " + memoir.CodeSpan(st.Dir)
-			}
-			if seen[st.Text] == nil {
-				c := &command{head: head, specific: specific}
-				seen[st.Text] = c
-				heads[st.Purpose+"\n"+c.head] = append(heads[st.Purpose+"\n"+c.head], c)
-			}
-			seen[st.Text].add(s, st)
+			line := commandLine(st)
+			told[line] = told[line] || st.Signal != extract.SignalPassed
+			said[st.Purpose] = said[st.Purpose] || st.Stands != ""
 		}
 	}
-	var examples []*command
-	general := map[string]bool{} // purposes
-	for _, list := range heads {
-		best := slices.MinFunc(list, func(a, b *command) int {
-			return cmp.Or(a.specific-b.specific, len(b.sessions)-len(a.sessions), len(a.Command)-len(b.Command),
-				byAge(&a.claim, &b.claim))
-		})
-		if best.specific > 0 && len(list) > 1 {
-			text := best.text + ", also with other arguments"
-			for _, c := range list {
-				best.join(&c.claim)
-			}
-			best.text = text
-		}
-		general[best.Purpose] = general[best.Purpose] || best.specific == 0
-		if best.Stands == "" {
-			examples = append(examples, best)
-		}
-	}
-	return bestOf(examples, general)
-}
-
-// bestOf orders examples of commands by purpose and selects the best of each. general has the purposes with a command
-// for the whole project.
-func bestOf(examples []*command, general map[string]bool) []*claim {
-	slices.SortFunc(examples, func(a, b *command) int {
+	all := merge(sessions, memoir.StatementCommand, commandLine)
+	slices.SortFunc(all, func(a, b *claim) int {
 		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), len(b.sessions)-len(a.sessions),
-			a.specific-b.specific, len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(&a.claim, &b.claim))
+			len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(a, b))
 	})
-	var out []*claim
 	count := map[string]int{}
-	for _, c := range examples {
-		one, most := len(c.sessions) == 1, maxOfPurpose
-		if c.Purpose == extract.ForCommit {
-			one, most = one && c.Times < 2, 1
-		}
-		// One look at the repository tells a check of all of it, or the line of what is run before a commit does.
-		told := one || len(out) > 0 && strings.Contains(out[0].text, memoir.CodeSpan(c.Command))
-		if told && c.specific == 0 && c.Dir == "" && extract.Checks(c.Purpose) {
-			continue
-		}
-		if one && (c.specific > 0 && general[c.Purpose] || c.Purpose == extract.ForCommit) || count[c.Purpose] == most {
-			continue
+	return slices.DeleteFunc(all, func(c *claim) bool {
+		c.text = commandLine(c.Statement)
+		if !told[c.text] || c.Stands != "" || count[c.Purpose] == maxOfPurpose || c.Purpose == extract.ForCommit &&
+			(count[c.Purpose] > 0 || said[c.Purpose] || len(c.sessions) == 1 && c.Times < 2) {
+			return true
 		}
 		count[c.Purpose]++
-		out = append(out, &c.claim)
+		return false
+	})
+}
+
+// commandLine is the line of a command, by which it is known.
+func commandLine(st memoir.Statement) string {
+	text := st.Purpose + ": " + memoir.CodeSpan(st.Command)
+	if st.Dir != "" {
+		text += " in " + memoir.CodeSpan(st.Dir)
 	}
-	return out
+	return text
 }

@@ -67,21 +67,16 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"a rule of one session is shown as that", "## Said once", many(1, "Preferences: rule: “always use tabs”"),
 			[]string{"- “always use tabs” (said once, 2026-07-01) " + last(1) + "]"}},
 		{"and is no wish", "## User preferences", many(1, "Preferences: rule: “always use tabs”"), nil},
-		{"one example a program and subcommand, which cites the sessions that ran it", "## Build, test and other commands", []memoir.Extraction{
-			session(0, id(1), "Commands: test: `go test ./...` (3 times)", "Commands: test: `go test ./pkg/store`"),
-			session(1, id(2), "Commands: test: `go test ./cmd/app -race`", "Commands: lint: `make lint` in `web`", "Commands: test: `go test ./...`"),
+		{"a command cites the sessions that ran it", "## Build, test and other commands", []memoir.Extraction{
+			session(0, id(1), "Commands: test: `go test ./...` (3 times)"),
+			session(1, id(2), "Commands: lint: `make lint` in `web`", "Commands: test: `go test ./...`"),
 		}, []string{"- test: `go test ./...` " + last(2) + ", +1]", "- lint: `make lint` in `web` " + last(2) + "]"}},
-		{"what is before a command makes no other one of it", "## Build, test and other commands", []memoir.Extraction{
-			session(0, id(1), "Commands: test: `make test`", "Commands: test: `env -i A=1 make test`"),
-			session(1, id(2), "Commands: test: `sudo -E make test`", "Commands: test: `make test`"),
-		}, []string{"- test: `make test` " + last(2) + ", +1]"}},
-		{"one look tells a check that one session ran", "## Build, test and other commands", many(1, "Commands: test: `make test`", "Commands: build: `make`"),
-			[]string{"- build: `make` " + last(1) + "]"}},
-		{"what ran on parts only stands for the others", "## Build, test and other commands", []memoir.Extraction{
-			session(0, id(1), "Commands: test: `bats test/a.bats`"), session(1, id(2), "Commands: test: `bats test/b.bats`"),
-		}, []string{"- test: `bats test/b.bats`, also with other arguments " + last(2) + ", +1]"}},
-		{"what one session ran on a part gives way", "## Build, test and other commands", append(many(2, "Commands: test: `make test`"), session(2, id(3), "Commands: test: `bats test/a.bats`")),
-			[]string{"- test: `make test` " + last(2) + ", +1]"}},
+		{"one look tells what only passed", "## Build, test and other commands", append(many(2, "Commands: passed: test: `make test`", "Commands: passed: lint: `make lint`"), session(2, id(3), "Commands: test: `make test`")),
+			[]string{"- test: `make test` " + last(3) + ", +2]"}},
+		{"one failure is one line", "## Failures and fixes", []memoir.Extraction{
+			session(0, id(1), "Failures: `cargo test cache --lib` failed: no library targets found; fixed by `cargo test cache`"),
+			session(1, id(2), "Failures: `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade`"),
+		}, []string{"- `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade` " + last(2) + ", +1]"}},
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},

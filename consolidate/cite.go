@@ -32,6 +32,16 @@ func idsIn(line string) []string {
 	return out
 }
 
+// uncitable rewrites what has the form of a citation in a text from elsewhere: no memory with it would be valid.
+func uncitable(text string) string {
+	return brackets.ReplaceAllStringFunc(text, func(bracket string) string {
+		if slices.ContainsFunc(idsIn(bracket), memoir.IsCitedID) {
+			return "(" + strings.Trim(bracket, "[]") + ")"
+		}
+		return bracket
+	})
+}
+
 // Uncited removes the citation at the end of a line and surplus space.
 func Uncited(line string) string { return strings.Join(strings.Fields(memoir.BlockKey(line)), " ") }
 

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 )
 
-// A claim is a statement of one or more sessions, in the newest one's words.
+// A claim is a statement of one or more sessions, in the words of the newest one, of this person if they have it.
 type claim struct {
-	memoir.Statement          // the newest session's
+	memoir.Statement          // of that session
 	text             string   // its line
 	ids              []string // of all statements, the newest session's first
 	words            memoir.Words
@@ -22,7 +23,9 @@ func (c *claim) newest() *session { return c.sessions[len(c.sessions)-1] }
 
 // add adds a session's statement; sessions are added oldest first.
 func (c *claim) add(s *session, st memoir.Statement) {
-	c.Statement, c.text = st, st.Text
+	if len(c.sessions) == 0 || memoir.MemberOf(s.SessionKey) == "" || c.theirs() == 1 {
+		c.Statement, c.text = st, st.Text
+	}
 	c.ids = distinct(append([]string{st.ID}, c.ids...))
 	if len(c.sessions) == 0 || c.newest() != s {
 		c.sessions = append(c.sessions, s)
@@ -31,7 +34,7 @@ func (c *claim) add(s *session, st memoir.Statement) {
 
 // join adds the sessions of another claim, and takes its words if they are newer.
 func (c *claim) join(other *claim) {
-	if other.newest().rank > c.newest().rank {
+	if cmp.Or(c.theirs()-other.theirs(), other.newest().rank-c.newest().rank) > 0 {
 		c.Statement, c.text, c.words = other.Statement, other.text, other.words
 		c.ids = distinct(append(slices.Clone(other.ids), c.ids...))
 	} else {
@@ -88,7 +91,7 @@ func wordsOf(st memoir.Statement) memoir.Words { return memoir.WordsOf(cmp.Or(st
 const maxCompared = 300
 
 // gather merges the statements of a kind by their words, orders them, and joins the first ones that have nearly
-// the same words, except notes.
+// the same words, or the same signature of a failure, except notes.
 func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	all := merge(sessions, kind, byWords)
 	bySupport(all)
@@ -100,7 +103,8 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 		}
 		c.words = wordsOf(c.Statement)
 		if i := slices.IndexFunc(out[:min(len(out), maxCompared)], func(o *claim) bool {
-			return (!note || o.written() == 0) && o.words.Alike(c.words) >= 0.7
+			return (!note || o.written() == 0) && (o.words.Alike(c.words) >= 0.7 ||
+				c.Signature != "" && c.Signature == o.Signature && extract.Agree(c.Statement, o.Statement))
 		}); i >= 0 {
 			out[i].join(c)
 			continue

@@ -26,10 +26,11 @@ type Input struct {
 	Known          []string              // session keys that were not selected but may be cited
 	Current        *memoir.Consolidation // live, nil if none
 	HandEdits      []memoir.HandEdit
-	Own            extract.Own // of the working tree; statements that it says are marked
-	Journals       string      // journals of the last days for a model's prompt, if lines of them changed
-	SummaryTokens  int         // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
-	MaxMemoryBytes int         // of MEMORY.md; 0 is the default of 32 KiB
+	Accepted       map[string]int64 // ids of statements that the person answered about in a review
+	Own            extract.Own      // of the working tree; statements that it says are marked
+	Journals       string           // journals of the last days for a model's prompt, if lines of them changed
+	SummaryTokens  int              // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
+	MaxMemoryBytes int              // of MEMORY.md; 0 is the default of 32 KiB
 }
 
 // Consolidator makes a project's memory files from its extractions.

@@ -13,7 +13,7 @@ import (
 
 // Bounds on the lines of MEMORY.md, in bytes, and on its sections, in lines.
 const (
-	maxClaim    = 400
+	maxClaim    = extract.MaxLine
 	maxRules    = 40
 	maxKnown    = 40
 	maxFailures = 20
@@ -165,9 +165,6 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 					lines = append(lines, "- "+text+memoir.OnceMark(l))
 				}
 			}
-			if part.heading == headBuild {
-				lines = onePurposeFirst(lines)
-			}
 			if !whole || part.heading == headOnce {
 				lines = lines[:min(len(lines), part.lines)]
 			}
@@ -201,22 +198,6 @@ func summaryHead(name string) string {
 		return "# " + name + ": what holds in all projects\n"
 	}
 	return "# " + name + ": what earlier sessions taught\n"
-}
-
-// onePurposeFirst puts the first command of each purpose before all others.
-func onePurposeFirst(lines []string) []string {
-	var first, rest []string
-	seen := map[string]bool{}
-	for _, l := range lines {
-		purpose, _, _ := strings.Cut(l, ":")
-		if seen[purpose] {
-			rest = append(rest, l)
-		} else {
-			first = append(first, l)
-		}
-		seen[purpose] = true
-	}
-	return append(first, rest...)
 }
 
 const maxDescription = 160

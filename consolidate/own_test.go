@@ -13,10 +13,10 @@ import (
 // What the project's own files say is not said again, by either model: but for what a person wants, notes and failures.
 func TestNoModelRepeatsWhatTheProjectSaysItself(t *testing.T) {
 	t.Parallel()
-	guide := extract.Own{Files: map[string]string{"AGENTS.md": "- The hatch opens inwards.\n- Sails are folded by two.\n" +
+	guide := extract.Own{Files: map[string]string{"AGENTS.md": "- The hatch opens inwards.\n- Run `make sail`, then `make hoist`.\n- Sails are folded by two.\n" +
 		"- The mast bends in a storm.\n- The hull is not painted twice.\n"}}
 	one := session(0, id(1), "Findings: The hatch opens inwards.", "Findings: The keel is made of lead.",
-		"Preferences: Sails are folded by two.", "Failures: The mast bends in a storm.")
+		"Preferences: Sails are folded by two.", "Failures: The mast bends in a storm.", "Commands: before a commit: `make sail` && `make hoist`")
 	noted := session(1, id(2), "Findings: The hull is not painted twice.")
 	noted.SessionKey = "memoir:note-4"
 	in := input(one, noted)

@@ -52,6 +52,9 @@ func arrange(extractions []memoir.Extraction) []*session {
 		}
 		s := &session{Extraction: e, short: short[e.SessionKey], date: day(e)}
 		for _, st := range e.Statements {
+			for _, text := range []*string{&st.Text, &st.Command, &st.Outcome, &st.Detail} {
+				*text = uncitable(*text)
+			}
 			overturned := st.Kind == memoir.StatementRefuted && (st.Outcome != "" || st.Signal == memoir.SignalMaybe)
 			said := st.Stands != "" && st.Kind != memoir.StatementCommand          // an example in commands stands for others
 			if st.Text = oneLine(st.Text); st.Text != "" && !overturned && !said { // the raw memory has it

@@ -34,10 +34,12 @@ func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faul
 		known.addText(text)
 	}
 	for _, n := range r.edits {
-		known.addText(n.Text)
+		if n.Action != memoir.EditRemoved {
+			known.addText(n.Text)
+		}
 	}
 	for _, given := range *a.Skills {
-		by := r.supportOf(append(r.cites(memoir.CutBytes(given.Content, maxSkillBytes, ""), nil), cited...))
+		by := r.stepsOf(append(r.cites(memoir.CutBytes(given.Content, maxSkillBytes, ""), nil), cited...))
 		by.join(&known)
 		s, fault := r.skillOf(given, by)
 		if fault == "" && (s.Content == "" || r.strange(s, by)) {

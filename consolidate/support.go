@@ -43,6 +43,30 @@ func (r *renewal) supportOf(entries []entry) (all support) {
 	return all
 }
 
+// stepsOf is supportOf for skills, which take from other members only what the person accepted in a review.
+func (r *renewal) stepsOf(entries []entry) support {
+	var theirs support
+	dropped := map[string]bool{}
+	for _, n := range r.edits {
+		dropped[memoir.LineKey(memoir.WithoutTeam(memoir.LineText(n.Text)))] = n.Action == memoir.EditRemoved
+	}
+	own := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
+		s := r.by[e.key]
+		if memoir.MemberOf(e.key) == "" || s == nil {
+			return false
+		}
+		for _, st := range s.Extraction.Statements {
+			if r.in.Accepted[st.ID] > 0 && !dropped[memoir.LineKey(LineOf(st))] {
+				theirs.add(st)
+			}
+		}
+		return true
+	})
+	all := r.supportOf(own)
+	all.join(&theirs)
+	return all
+}
+
 func (s *support) join(other *support) {
 	s.words, s.statements = append(s.words, other.words...), append(s.statements, other.statements...)
 	s.told, s.wishes = append(s.told, other.told...), append(s.wishes, other.wishes...)

@@ -61,8 +61,8 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 	}
 	failed := extract.ReadFailed(line, output)
 	var all []Known
-	for _, signature := range memory.Signatures(content) {
-		if err == nil && failed.Printed(signature) {
+	for _, signature := range memory.Signed(content, failed.Signatures) {
+		if err == nil {
 			var some []Known
 			some, err = r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
 			all = append(all, some...)
@@ -201,7 +201,7 @@ func (r Reader) statements(content []byte, text string) (out []Known, err error)
 			if i := known[st.ID]; i > 0 {
 				out[i-1].times++
 				if memoir.MemberOf(out[i-1].Session) != "" {
-					out[i-1].Session = session.SessionKey
+					out[i-1].Statement, out[i-1].Session = st, session.SessionKey // a member may word another command so
 				}
 			} else if st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
 				out = append(out, Known{st, session.SessionKey, 1})
@@ -305,7 +305,7 @@ func (r Reader) removed(text string) bool {
 func failure(k Known) string {
 	k.Statement = memoir.Changed([]memoir.Statement{k.Statement}, memory.Neutralise)[0]
 	passed := "then " + memoir.CodeSpan(k.Fix) + " passed"
-	if k.Signal == memoir.SignalModel {
+	if k.Signal == memoir.SignalModel || k.Signal == memoir.SignalTeam {
 		passed = "its account: fixed by " + memoir.CodeSpan(k.Fix)
 	}
 	head := fmt.Sprintf("On %s, in session %s, the same failure: ", k.At, k.Session)

@@ -193,3 +193,32 @@ func TestAContextIsToldOnceUntilItIsCompacted(t *testing.T) {
 		t.Errorf("after one was forgotten: %v, %v", all, err)
 	}
 }
+
+func TestAMembersCommandIsToldOnceAPersonAcceptedIt(t *testing.T) {
+	t.Parallel()
+	theirs := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	theirs.Signal, theirs.By = memoir.SignalTeam, memoir.ByMember
+	other := theirs
+	other.Fix = "cargo test cache --lib"
+	id := memoir.StatementID(project, theirs.Kind, theirs.Text)
+	own := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	for name, test := range map[string]struct {
+		sessions map[string][]memoir.Statement
+		accepted map[string]int64
+		edit     func(string) string
+		want     string
+	}{
+		"accepted": {map[string][]memoir.Statement{"team:alice-1f": {theirs}}, map[string]int64{id: 1}, nil, "its account: fixed by `cargo test cache`."},
+		"dropped": {map[string][]memoir.Statement{"team:alice-1f": {theirs}}, map[string]int64{id: 1},
+			func(string) string { return "# Memory\n" }, ""},
+		"own in the same words": {map[string][]memoir.Statement{"team:alice-1f": {other}, "codex:old": {own}}, nil, nil,
+			"in session codex:old, the same failure: `cargo test cache --lib`; then `cargo test cache` passed."},
+	} {
+		r := published(t, test.sessions, test.edit)
+		r.Accepted = func() (map[string]int64, error) { return test.accepted, nil }
+		text, err := r.AfterFailure("cargo test x --lib", noLibrary+"\n", always)
+		if err != nil || test.want == "" && text != "" || !strings.Contains(text, test.want) {
+			t.Errorf("%s: %q %v, want %q", name, text, err, test.want)
+		}
+	}
+}

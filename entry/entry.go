@@ -222,7 +222,7 @@ const markName = "notes"
 
 func mark(root memory.Root) error {
 	err := failpoint.MkdirAll(root.Dir(), 0o700)
-	if err == nil && !marked(root) {
+	if err == nil && !Any(root) {
 		err = failpoint.WriteFile(markPath(root), nil, 0o600)
 	}
 	if err != nil {

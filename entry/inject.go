@@ -16,15 +16,10 @@ import (
 
 func markPath(root memory.Root) string { return filepath.Join(root.Dir(), markName) }
 
-// marked reports whether a project may have notes. It reads no database.
-func marked(root memory.Root) bool {
+// Any reports whether a project may have notes. It reads no database.
+func Any(root memory.Root) bool {
 	_, err := os.Lstat(markPath(root))
 	return err == nil
-}
-
-// Any reports whether a session in a project may get notes. It reads no database.
-func Any(home, projectID string) bool {
-	return marked(memory.At(home, projectID)) || marked(memory.At(home, memoir.UserProjectID))
 }
 
 // Notes are those that a session gets, the last accessed first.

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,24 +12,25 @@ import (
 
 // Failed is a failed command line, to compare it with the failures of statements.
 type Failed struct {
+	Signatures map[string]bool // of the lines of the output, those with few causes
 	runs       []*run
-	signatures map[string]bool // of the lines of the output
 }
 
 // ReadFailed reads a command line and the output of its failure.
 func ReadFailed(line, output string) Failed {
-	f := Failed{runs: runsOf(line), signatures: map[string]bool{}}
+	f := Failed{runs: runsOf(line), Signatures: map[string]bool{}}
 	if len(output) > 2*window {
 		output = output[:window] + "\n" + output[len(output)-window:]
 	}
 	for one := range strings.Lines(clean(output)) {
 		if one = strings.TrimSpace(one); one != "" && len(one) <= 2*maxMessageLine {
-			f.signatures[signatureOf(firstClause(one))] = true
+			f.Signatures[signatureOf(firstClause(one))] = true
 		}
 		if m := notFound.FindStringSubmatch(one); m != nil {
-			f.signatures[m[1]+m[2]+": command not found"] = true
+			f.Signatures[m[1]+m[2]+": command not found"] = true
 		}
 	}
+	maps.DeleteFunc(f.Signatures, func(one string, _ bool) bool { return len(strings.Fields(one)) < minSignature })
 	return f
 }
 
@@ -45,15 +47,10 @@ func trimMessage(message string) string { return straight.Replace(strings.TrimRi
 // minSignature is the least number of words of a signature. One with fewer words, such as "FAIL", has many causes.
 const minSignature = 3
 
-// Printed reports whether the output has a signature with few causes.
-func (f Failed) Printed(signature string) bool {
-	return len(strings.Fields(signature)) >= minSignature && f.signatures[signature]
-}
-
 // Same reports whether a statement describes a failure of the same program and subcommand with the same signature, and
 // what passed after it.
 func (f Failed) Same(st memoir.Statement) bool {
-	if st.Fix == "" || !f.Printed(st.Signature) {
+	if st.Fix == "" || st.Kind != memoir.StatementFailure || !f.Signatures[st.Signature] {
 		return false
 	}
 	before := runsOf(st.Command)

@@ -19,17 +19,18 @@ var (
 	openWords  = []string{"remaining", "not done", "left", "next steps", "follow-up", "follow-ups"}
 )
 
-// Bounds of a cause: its sentences and bytes, and the words of its heading, since a longer one is a sentence.
+// Bounds of a line of MEMORY.md and of the first sentence of a cause, in bytes, and of the words of its heading: one
+// with more is a sentence.
 const (
-	maxCause          = 300
-	maxCauseSentences = 2
-	maxHeading        = 4
+	MaxLine    = 500
+	maxPart    = 300
+	maxHeading = 4
 )
 
-// under returns the sentences of the first part of a text below a heading with some words. A heading is a heading
-// of Markdown, a line with a colon at its end, or a label at the beginning of a paragraph.
-func under(text string, words []string) []string {
-	var out []string
+// under returns the sentences of the first part of a text below a heading with some words, and the number of those
+// before its last paragraph. A heading is a heading of Markdown, a line with a colon at its end, or a label at the
+// beginning of a paragraph. A later paragraph that begins with a reference to an issue ends the part.
+func under(text string, words []string) (out []string, last int) {
 	open := ""
 	for _, p := range paragraphs(straight.Replace(clean(text))) {
 		heading, rest := p.heading, labels(strings.ReplaceAll(p.text, "**", ""))
@@ -39,21 +40,25 @@ func under(text string, words []string) []string {
 		} else if ok && titles(label, words) {
 			heading, rest = label, after
 		}
-		if open != "" && heading != open {
+		all := sentences(rest)
+		if open != "" && (heading != open || len(all) > 0 && refers.MatchString(all[0])) {
 			break
 		}
 		if !titles(heading, words) {
 			continue
 		}
-		open = heading
-		for _, s := range sentences(rest) {
+		open, last = heading, len(out)
+		for _, s := range all {
 			if !strings.HasSuffix(s, ":") && !trailer(s) {
 				out = append(out, s)
 			}
 		}
 	}
-	return out
+	return out, last
 }
+
+// refers matches a reference to an issue.
+var refers = lazyregexp.New(`#\d|https?://`)
 
 // stated matches the beginning of a sentence that states a cause.
 var stated = lazyregexp.New(`(?i)^(?:the )?(?:root cause|cause|problem) (?:was|is) `)
@@ -62,17 +67,33 @@ func titles(heading string, words []string) bool {
 	return len(strings.Fields(heading)) <= maxHeading && hasAny(lowerWords(heading), words...)
 }
 
-// firstOf returns the first whole sentences of a text, "" if the first one is too long.
-func firstOf(sentences []string) string {
-	return wholeSentences(sentences[:min(len(sentences), maxCauseSentences)], maxCause)
+// firstOf returns the first two whole sentences of a text, "" if the first one is too long.
+func firstOf(sentences []string, _ int) string {
+	return wholeSentences(sentences[:min(len(sentences), 2)], maxPart)
 }
 
-// cause says in whole sentences why a post was made; "" of a plan, whose problem may not be the one that was found.
+// cause says in whole sentences why a post was made: the first one, the last one with code before the remedy, and the
+// remedy, which begins the last paragraph or ends the only one. It is "" of a plan, whose problem may not be the one
+// that was found.
 func (p post) cause() string {
-	if p.kind == postPlan {
+	all, last := under(p.body, causeWords)
+	if p.kind == postPlan || len(all) == 0 || len(all[0]) > maxPart {
 		return ""
 	}
-	return firstOf(under(p.body, causeWords))
+	if last == 0 || last == len(all) {
+		last = len(all) - 1
+	}
+	if last == 0 {
+		return all[0]
+	}
+	first, room := all[0], MaxLine-len(p.label()+": ")-len(all[last])-1
+	for _, s := range slices.Backward(all[1:last]) {
+		if strings.Contains(s, "`") && len(first)+len(s) < room {
+			first += " " + s
+			break
+		}
+	}
+	return wholeSentences([]string{first, all[last]}, room+1+len(all[last]))
 }
 
 // label names a post by its title.
@@ -93,7 +114,7 @@ func causes(s *session) []candidate {
 		why, signal := p.cause(), signalCause
 		if p.kind == postIssue {
 			if signal = signalIssue; why == "" {
-				why = firstOf(strings.Split(statements(p.paragraphs(), maxBody), "; ")[:1])
+				why = firstOf(strings.Split(statements(p.paragraphs(), maxBody), "; ")[:1], 0)
 			}
 		}
 		if p.void || why == "" || pulls[p.title] {
@@ -176,8 +197,9 @@ func openEnds(s *session) []candidate {
 	}
 	var out []candidate
 	last := s.turns[len(s.turns)-1].final
-	for _, text := range under(last.text, openWords) {
-		if len(text) <= maxCause && !strings.HasSuffix(text, "?") && !hasAny(lowerWords(text), toPerson...) {
+	open, _ := under(last.text, openWords)
+	for _, text := range open {
+		if len(text) <= maxPart && !strings.HasSuffix(text, "?") && !hasAny(lowerWords(text), toPerson...) {
 			out = append(out, state(signalOpen, memoir.StatementOpen, text, last.item))
 		}
 	}

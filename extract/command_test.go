@@ -52,7 +52,7 @@ func TestPurposesAreToldByOneTable(t *testing.T) {
 		"npx eslint .": forLint, "uv run pytest -q": forTest, "uv run app export": forRun, "mise run test:e2e": forTest, "./scripts/release.sh 1.2": forRelease,
 		"python -m unittest": forTest, "npm ci": forSetup, "npm publish": forRelease, "ls": "", "git status": "", "python -c 'print(1)'": "",
 		"go test --help": "", "cargo --version": "", "/usr/local/bin/thing": "", "pnpm add left": "",
-		"cargo fmt": forFormat, "cargo fmt --check": forLint, "gofmt -l .": forLint, "gofmt -l -w .": forFormat, "npx prettier --check=true src": forLint,
+		"cargo fmt": forFormat, "cargo fmt --check": forCheck, "gofmt -l .": forCheck, "gofmt -l -w .": forFormat, "npx prettier --check=true src": forCheck,
 		"black -l 100 .": forFormat, "go build -l x": forBuild,
 	} {
 		runs, _ := newShellParser().parse(line, "")

@@ -15,7 +15,7 @@ import (
 var answered = lazyregexp.New(`"([^"]+)"="([^"]+)"`)
 
 // chosen is the signal of a person's choices: a question about the design, the option that the person chose and those
-// that they did not.
+// that they did not. Of several answers to a question, or against an option, the last one counts.
 func chosen(s *session) []candidate {
 	var out []candidate
 	for _, t := range s.turns {
@@ -46,7 +46,12 @@ func chosen(s *session) []candidate {
 			text := "chose " + quote(answer) + " for " + quoteTitle(question) + ", not " + strings.Join(others, " or ")
 			c := state(signalChosen, memoir.StatementDecision, text, t.before.N, t.ask.item)
 			c.Quote = answer
-			out = append(out, c)
+			out = append(slices.DeleteFunc(out, func(earlier candidate) bool {
+				return slices.ContainsFunc(append(others, quoteTitle(question)), func(w string) bool {
+					w, _, _ = strings.Cut(w, " (")
+					return strings.Contains(w, " ") && strings.Contains(earlier.Text, w)
+				})
+			}), c)
 		}
 	}
 	return out
@@ -73,23 +78,22 @@ func refused(s *session) []candidate {
 }
 
 // instead returns what was refused before a turn and what was accepted in its first call: another command of the same
-// program, or the one line that differs in an edit of the same file.
+// program, or the one line that differs in an edit of the same file, if the person's words say more than that line.
 func instead(t *turn) (text string, ok bool) {
 	words := wholeSentences(t.ask.own, maxRule)
 	if t.ask.origin != memoir.OriginRejection || t.before == nil || t.next == nil || t.next.Failed || words == "" ||
 		strings.Contains(words, "?") || begins(t.next.Output, refusals) {
 		return "", false
 	}
-	if t.before.Shell() && t.next.Shell() {
-		a, _ := newShellParser().parse(clean(t.before.Input), "")
-		b, _ := newShellParser().parse(clean(t.next.Input), "")
-		if len(a) == 0 || len(b) == 0 || a[0].program != b[0].program || a[0].text == b[0].text ||
-			len(a[0].text) > maxCommand || len(b[0].text) > maxCommand {
-			return "", false
-		}
-		return "not " + code(a[0].text) + " but " + code(b[0].text), true
+	if !t.before.Shell() || !t.next.Shell() {
+		return otherLine(t, memoir.WordsOf(words))
 	}
-	return otherLine(t, memoir.WordsOf(words))
+	a, b := runsOf(t.before.Input), runsOf(t.next.Input)
+	if len(a) == 0 || len(b) == 0 || a[0].program != b[0].program || a[0].text == b[0].text ||
+		len(a[0].text) > maxCommand || len(b[0].text) > maxCommand {
+		return "", false
+	}
+	return "not " + code(a[0].text) + " but " + code(b[0].text), true
 }
 
 // otherLine returns the one line that differs in an edit after a refused one. It has one of the words that were asked
@@ -106,9 +110,7 @@ func otherLine(t *turn, asked memoir.Words) (text string, ok bool) {
 	if !slices.Contains(fresh, old[0]) || len(gone) != 1 || len(came) != 1 || len(gone[0])+len(came[0]) > 2*maxCommand {
 		return "", false
 	}
-	if !slices.ContainsFunc(memoir.WordsOf(came[0]), func(w string) bool {
-		return slices.Contains(asked, w) && !slices.Contains(memoir.WordsOf(gone[0]), w)
-	}) {
+	if line := memoir.WordsOf(came[0]); less(line, memoir.WordsOf(gone[0])).Shared(asked) == 0 || within(asked, line) {
 		return "", false
 	}
 	return "in " + code(path.Base(name)) + ", not " + code(strings.TrimLeft(gone[0], "+- ")) + " but " +

@@ -35,7 +35,7 @@ type Extractor interface {
 const BuiltinName = "builtin"
 
 // version of the built-in model. It grows when its rules change: runs read again what an earlier version read.
-const version = "4"
+const version = "5"
 
 // Reader returns what a ContentHash says of a session that the model with this name read.
 func Reader(name string) string {
@@ -112,29 +112,32 @@ const (
 	signalRepaired    = "repaired"    // repaired.go: a failure with the one command that repaired it
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
 	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
-	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
+	SignalPassed      = "passed"      // passed.go: a command that passed, which one look tells
+	signalSought      = "sought"      // passed.go: one that was hard to find, and what is run before a commit
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
 
 // parties says whose word the statements of each signal are.
 var parties = map[string]memoir.Party{
 	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalInstruction: memoir.ByTool,
-	signalPassed: memoir.ByTool, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
-	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
-	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
+	SignalPassed: memoir.ByTool, signalSought: memoir.ByTool, memoir.SignalRule: memoir.ByPerson,
+	memoir.SignalMaybe: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
+	signalRenamed: memoir.ByPerson,
+	signalPosted:  memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }
 
 // Known reports whether this version has a signal. Statements of signals that it no longer has are not consolidated.
 func Known(signal string) bool {
-	others := []string{memoir.SignalModel, memoir.SignalNote, memoir.SignalJournal, memoir.SignalRepeated}
+	others := []string{memoir.SignalModel, memoir.SignalNote, memoir.SignalJournal, memoir.SignalRepeated,
+		memoir.SignalTeam}
 	return parties[signal] != "" || slices.Contains(others, signal)
 }
 
 // IsSaid reports whether new sessions are told a statement before a consolidation takes it: what a person said to hold
 // from now on, and repairs that passed.
 func IsSaid(st memoir.Statement) bool {
-	return st.Signal == memoir.SignalRule || st.Signal == signalFixed || st.Signal == signalRepaired
+	return st.Signal == memoir.SignalRule || st.Kind == memoir.StatementFailure && st.Fix != ""
 }
 
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {

@@ -36,8 +36,8 @@ func fixed(s *session) []candidate {
 		if !ok && r.call.status == statusFailed && !viewers[path.Base(r.program)] {
 			c, ok = s.misused(r, later)
 		}
-		if ok && !known[c.Text] {
-			known[c.Text] = true
+		if ok && !known[c.Signature] {
+			known[c.Signature] = true
 			out = append(out, c)
 		}
 	}
@@ -137,6 +137,21 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 	return candidate{}, false
 }
 
+// maxNew bounds the words that a remedy adds to a command: with more of them it is another command.
+const maxNew = 2
+
+// teaches reports whether a remedy tells what the failed call did not print: a word in which the commands differ, and
+// the remedy's program and subcommand. A command with a secret cannot be run again.
+func (r *run) teaches(remedy string) bool {
+	prints := func(w string) bool { _, ok := memoir.Token(r.call.output, w, 0); return ok }
+	l := runsOf(remedy)[0]
+	old, fresh := strings.Fields(r.text), strings.Fields(remedy)
+	gone, came, use := lost(old, fresh), lost(fresh, old), l.use()
+	return !(use == r.use() && len(came) > maxNew || use != r.use() && strings.Contains(use, " ") && prints(use) ||
+		strings.Contains(r.text+remedy, "REDACTED")) &&
+		slices.ContainsFunc(append(gone, came...), func(w string) bool { return !prints(w) })
+}
+
 // lost returns the words of arguments, or of a list with commas in one, that others lack.
 func lost(args, others []string) (out []string) {
 	words := strings.Split(strings.Join(others, ","), ",")
@@ -195,10 +210,17 @@ func firstClause(message string) string {
 
 var firstEnd = lazyregexp.New(`;|\.\s`)
 
+// anID matches a number or a hash that is a word of its own: it names one thing of one day.
+var anID = lazyregexp.New(`(^| )(?:#?\d{3,}|[0-9a-f][0-9a-f-]{6,})( |$)`)
+
 func failure(r *run, message, remedy string, item int) candidate {
 	message = trimMessage(message)
-	text := code(r.text) + " failed: " + message + "; fixed by " + code(remedy)
+	shown := func(line string) string { return code(anID.ReplaceAllString(line, "$1…$2")) }
+	text := shown(r.text) + " failed: " + message + "; fixed by " + shown(remedy)
 	c := state(signalFixed, memoir.StatementFailure, text, r.item, item)
+	if !r.teaches(remedy) {
+		c.Kind = memoir.StatementClaim
+	}
 	c.Command, c.Dir, c.Error, c.Signature, c.Fix = r.text, r.dir, message, memoir.Signature(message), remedy
 	c.paths = r.files()
 	return c

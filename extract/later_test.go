@@ -270,3 +270,29 @@ func TestWithinASessionTheLaterWordWins(t *testing.T) {
 		}
 	}
 }
+
+func TestOfTwoWishesOfATeamTheLaterHoldsUnlessAPersonNotedOne(t *testing.T) {
+	t.Parallel()
+	const before, after = "Always use npm for installing packages.", "From now on use pnpm instead of npm."
+	for name, test := range map[string]struct {
+		theirs int // which of the two a member said
+		note   bool
+		want   []memoir.StatementKind
+	}{
+		"a member said the later one":    {1, false, []memoir.StatementKind{memoir.StatementRefuted, memoir.StatementDecision}},
+		"a member said the earlier one":  {0, false, []memoir.StatementKind{memoir.StatementRefuted, memoir.StatementPreference}},
+		"the person noted the other one": {1, true, []memoir.StatementKind{memoir.StatementPreference, memoir.StatementDecision}},
+	} {
+		both := spoken(before, after)
+		both[test.theirs].SessionKey = memoir.ReceivedKey("alice", "0123")
+		st := &both[test.theirs].Statements[0]
+		st.Kind, st.By, st.Quote = memoir.StatementDecision, memoir.ByMember, ""
+		if test.note {
+			both[0].SessionKey = "memoir:note-1"
+		}
+		got := Later(both)
+		if kinds := []memoir.StatementKind{got[0].Statements[0].Kind, got[1].Statements[0].Kind}; !slices.Equal(kinds, test.want) {
+			t.Errorf("%s: %q", name, kinds)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -20,11 +21,12 @@ type shape struct {
 // maxCommand bounds, in bytes, the commands that are worth repeating.
 const maxCommand = 140
 
-// passedCommands is the signal of successful commands: one example per shape, general and
-// repeated ones first. rank limits the number per purpose.
+// passedCommands is the signal of successful commands: one example per shape, general and repeated ones first. One
+// look tells those that were not hard to find.
 func passedCommands(s *session) []candidate {
 	byShape := map[string]*shape{}
 	var order []*shape
+	hard := s.sought()
 	broken := map[string]bool{} // heads whose last run failed, except those of checks
 	for _, r := range s.runs {
 		purpose, head := r.purpose()
@@ -44,7 +46,7 @@ func passedCommands(s *session) []candidate {
 		}
 		sh.times++
 		sh.items = append(sh.items, r.item)
-		if sh.best == nil || len(r.args) <= len(sh.best.args) {
+		if sh.best == nil || hard[r] && !hard[sh.best] || hard[r] == hard[sh.best] && len(r.args) <= len(sh.best.args) {
 			sh.best = r
 		}
 	}
@@ -59,11 +61,56 @@ func passedCommands(s *session) []candidate {
 		}
 		items := append(slices.Clone(ends(sh.items)), sh.best.item)
 		slices.Sort(items)
-		c := state(signalPassed, memoir.StatementCommand, text, slices.Compact(items)...)
+		c := state(SignalPassed, memoir.StatementCommand, text, slices.Compact(items)...)
+		if hard[sh.best] {
+			c.Signal = signalSought
+		}
 		c.paths, c.Command, c.Dir, c.Purpose, c.Times = sh.best.files(), sh.best.text, sh.best.dir, sh.purpose, sh.times
 		out = append(out, c)
 	}
 	return out
+}
+
+// sought returns the commands that were hard to find and did something: the person named them before, or they are the
+// first ones of their purpose that passed after one of another program that could not run or was refused.
+func (s *session) sought() map[*run]bool {
+	out, useless, asked, refused := map[*run]bool{}, map[string]*run{}, map[string]int{}, map[int]bool{}
+	for _, t := range s.turns {
+		if t.before != nil && t.ask.origin == memoir.OriginRejection {
+			refused[t.before.N] = true
+		}
+	}
+	for _, r := range s.runs {
+		purpose, _ := r.purpose()
+		if before := useless[purpose]; before != nil && r.status == statusPassed {
+			out[r] = before.program != r.program && !strings.HasSuffix(r.text, before.text) // else fixed tells it
+			delete(useless, purpose)
+		}
+		if purpose != "" && !r.filter && (refused[r.item] && len(r.call.runs) == 1 ||
+			missingProgram(r) == path.Base(r.program) || r.status == statusFailed && absent.MatchString(usageMessage(r))) {
+			useless[purpose] = r
+		}
+		if asked[r.text] == 0 {
+			asked[r.text] = s.asked(r.text)
+		}
+		out[r] = (out[r] || asked[r.text] < r.item) && !didNothing(r.call.output)
+	}
+	return out
+}
+
+// asked returns the item in which the person first named a command, at the end of a clause: else they report about it.
+func (s *session) asked(command string) int {
+	for _, t := range s.turns {
+		for _, text := range t.ask.own {
+			if at, ok := memoir.Token(text, command, 0); ok && strings.ContainsAny(command, " /") {
+				behind := strings.TrimLeft(text[at+len(command):], "`'\" ")
+				if behind == "" || strings.Contains(",.;:!)", behind[:1]) {
+					return t.ask.item
+				}
+			}
+		}
+	}
+	return math.MaxInt
 }
 
 // ForCommit is the purpose of the checks that passed between the last edit and a commit, joined into one command.
@@ -106,7 +153,7 @@ func beforeCommits(s *session) []candidate {
 		return nil
 	}
 	text := ForCommit + ": " + strings.ReplaceAll(code(best), " && ", "` && `")
-	c := state(signalPassed, memoir.StatementCommand, text, items[best]...)
+	c := state(signalSought, memoir.StatementCommand, text, items[best]...)
 	c.Command, c.Purpose, c.Times = best, ForCommit, times[best]
 	return []candidate{c}
 }

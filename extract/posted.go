@@ -187,24 +187,24 @@ var (
 
 // postTool reads a post by a tool other than a shell.
 func (s *session) postTool(it *memoir.Item, name string) {
-	in := gjson.Parse(it.Input)
-	p := post{item: it.N, title: firstText(in, "title", "summary"), body: firstText(in, "body", "description")}
-	if m := identifier.FindStringSubmatch(it.Output); m != nil {
-		p.number = m[1]
-	}
-	p.number = cmp.Or(p.number, numberIn(it.Output))
+	in, p := gjson.Parse(it.Input), post{item: it.N}
 	switch {
 	case strings.HasSuffix(name, "create_pull_request"), strings.HasSuffix(name, "update_pull_request"):
 		p.kind = postPull
-		s.publish(p, strings.Contains(name, "update"))
 	case issueTool.MatchString(name) && !in.Get("id").Exists() && !in.Get("issue_number").Exists():
 		p.kind = postIssue
-		s.publish(p, false)
-	case name == "exitplanmode" || name == "exit_plan_mode":
-		if strings.Contains(it.Output, "approved") {
-			s.plan(it.N, gjson.Get(it.Input, "plan").String())
+	default:
+		if (name == "exitplanmode" || name == "exit_plan_mode") && strings.Contains(it.Output, "approved") {
+			s.plan(it.N, in.Get("plan").String())
 		}
+		return
 	}
+	p.title, p.body = firstText(in, "title", "summary"), firstText(in, "body", "description")
+	p.number = numberIn(it.Output)
+	if m := identifier.FindStringSubmatch(it.Output); m != nil {
+		p.number = m[1]
+	}
+	s.publish(p, p.kind == postPull && strings.Contains(name, "update"))
 }
 
 // plan records a plan that a person approved, or with which the session began. Its heading is
@@ -245,8 +245,8 @@ func (s *session) undo(r *run) {
 }
 
 // posted is the signal of delivered work. It leaves out commits about feedback, style and merges, those with the title
-// of a pull request, and those without a body if a pull request or another commit describes the work. A list in a body
-// says what was changed, as git does; its prose says what for.
+// of a pull request, and those without a body if a pull request or another commit describes the work. Its detail, with
+// which MEMORY.md tells it, is prose that gives a reason: what was changed, git tells.
 func posted(s *session) []candidate {
 	bodies, titles := false, map[string]bool{}
 	for _, p := range s.posts {
@@ -268,7 +268,9 @@ func posted(s *session) []candidate {
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
 			prose := slices.DeleteFunc(p.paragraphs(), func(one paragraph) bool { return one.bullet })
-			c.Detail = cmp.Or(statements(prose, maxDetail), statements(p.paragraphs(), maxDetail))
+			if why := statements(prose, maxDetail); hasAny(lowerWords(why), reasons...) {
+				c.Detail = why
+			}
 		}
 		if body != "" {
 			c.Text += " — " + body
@@ -277,6 +279,9 @@ func posted(s *session) []candidate {
 	}
 	return out
 }
+
+// reasons are words of prose that says why the former state failed, or what was decided against.
+var reasons = []string{"because", "causes", "caused", "causing", "instead of", "rather than"}
 
 func (p post) name() string {
 	switch {

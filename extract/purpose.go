@@ -97,31 +97,9 @@ func (r *run) purpose() (purpose, head string) {
 	paths, lists := r.option("-l", "-d") // a number is the length of lines
 	checks = checks || lists && strings.Trim(paths, "0123456789") != ""
 	if _, writes := r.option("-w", "--write"); purpose == forFormat && checks && !writes {
-		purpose = forLint // it changes no file
+		purpose = forCheck // it changes no file
 	}
 	return purpose, head
-}
-
-// Shape returns the head of a command, which is its program and subcommands, and the number of its arguments that name
-// a file or a part of the project. The head is empty for a line that runs nothing.
-func Shape(line string) (head string, specific int) {
-	runs, _ := newShellParser().parse(line, "")
-	if len(runs) == 0 {
-		return "", 0
-	}
-	head = path.Base(runs[0].program)
-	for i, w := range runs[0].words()[1:] {
-		target := strings.Contains(w, ":") && !strings.Contains(w, "/") // "npm run test:unit"
-		script := i == 0 && path.Ext(w) != "" && path.Base(w) == w      // "python manage.py"
-		switch {
-		case w == "" || w == "." || w == "./...":
-		case strings.ContainsAny(w, "/.=*:$") && !target && !script, strings.Count(head, " ") > 2:
-			specific++
-		default:
-			head += " " + w
-		}
-	}
-	return head, specific
 }
 
 // Simple returns the simple commands of a command line, without redirections and wrappers such as sudo.

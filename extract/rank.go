@@ -11,7 +11,6 @@ import (
 const (
 	maxRawTokens = 1500 // of one raw memory
 	maxClaims    = 950  // tokens of its claims
-	maxPurpose   = 4    // commands of one purpose
 )
 
 var most = map[memoir.StatementKind]int{
@@ -32,9 +31,7 @@ func rank(all []candidate) []memoir.Statement {
 	left, claims := maxRawTokens, maxClaims
 	for _, kind := range memoir.StatementKinds {
 		list := byKind[kind]
-		if kind == memoir.StatementCommand {
-			list = perPurpose(list)
-		} else {
+		if kind != memoir.StatementCommand {
 			slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Or(b.worth-a.worth, b.Items[0]-a.Items[0]) })
 		}
 		kept := list[:0:0]
@@ -57,14 +54,6 @@ func rank(all []candidate) []memoir.Statement {
 		}
 	}
 	return out
-}
-
-func perPurpose(list []candidate) []candidate {
-	n := map[string]int{}
-	return slices.DeleteFunc(list, func(c candidate) bool {
-		n[c.Purpose]++
-		return n[c.Purpose] > maxPurpose
-	})
 }
 
 // maxCompared bounds the earlier statements that each one is compared with.

@@ -3,6 +3,7 @@ package extract
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,7 +125,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a commit in a working tree of the session": {memoir.StatementOutcome,
 			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: \"fix: retry\""},
 		// cause, issue, found, open
-		"a cause in a pull request":      {memoir.StatementFinding, []string{pull("## Summary\n- retry\n\n## Root cause\nThe pool kept dead sockets. It never pings them. Then some.\n## Tests\n- ran them"), "=> https://example.test/a/b/pull/12"}, "\"Retry\" (pull request #12): The pool kept dead sockets. It never pings them."},
+		"a cause in a pull request":      {memoir.StatementFinding, []string{pull("## Summary\n- retry\n\n## Root cause\nThe pool kept dead sockets. Some were old. They returned `EOF`. Then some more.\n\nPinging them keeps the pool alive. It is cheap.\n\nFrom the report in #7.\n## Tests\n- ran them"), "=> https://example.test/a/b/pull/12"}, "\"Retry\" (pull request #12): The pool kept dead sockets. They returned `EOF`. Pinging them keeps the pool alive."},
 		"a cause behind a label":         {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets.")}, "\"fix: retry\" (commit): the pool kept dead sockets."},
 		"only changes":                   {memoir.StatementFinding, []string{pull("## Summary\n- retry what the upstream reset")}, ""},
 		"a cause of an undone commit":    {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets."), "$ git reset --hard HEAD~1"}, ""},
@@ -214,6 +215,54 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Of commands, answers, posts and failures only some are told: those that one look or the next try does not tell.
+func TestWhatAnybodySeesIsNotTold(t *testing.T) {
+	t.Parallel()
+	ask := func(question, one, other string) string {
+		return `q {"questions":[{"question":"` + question + `","options":[{"label":"` + one + `"},{"label":"` + other + `"}]}]}`
+	}
+	for name, test := range map[string]struct {
+		lines, want []string
+	}{
+		"a command that passed":                   {[]string{"$ just sail"}, nil},
+		"a command that the person named":         {[]string{"> use `just sail`, it is faster", "$ just sail"}, []string{"just sail"}},
+		"a command that the person reports about": {[]string{"> just sail fails", "$ just sail"}, nil},
+		"a command with nothing to do":            {[]string{"> use `just setup`", "$ just setup", "=> nothing to install"}, nil},
+		"the first one that can run":              {[]string{"! make test", "=> make: *** No rule to make target 'test'.  Stop.", "$ npm test", "$ npm run test:e2e"}, []string{"npm test"}},
+		"one instead of a refused one":            {[]string{"> go on", "$ npm test", "x that takes an hour", "$ go test ./..."}, []string{"go test ./..."}},
+		"one instead of a refused line":           {[]string{"> go on", "$ git stash && npm test", "x do not stash", "$ go test ./..."}, nil},
+		"one after a check that failed":           {[]string{"! go test ./...", "=> FAIL", "$ npm test"}, nil},
+		"a fix that the error prints":             {[]string{"! gh run view 7 --json jobs,tries", "=> Unknown JSON field: \"tries\"\\nAvailable fields:\\n  jobs\\n  attempt", "$ gh run view 7 --json jobs,attempt"}, nil},
+		"a repair that the error prints":          {[]string{"! npm run e2e", "=> Error: no browser was found, run npx playwright install", "$ npx playwright install chromium", "$ npm run e2e"}, nil},
+		"another command":                         {[]string{"! git show --no-stat HEAD", "=> fatal: unrecognized argument: --no-stat", "$ git show HEAD --oneline -- a.go b.go"}, nil},
+		"a fix without the id":                    {[]string{"! gh pr view 10722 --json tries", "=> Unknown JSON field: \"tries\"", "$ gh pr view 10722 --json attempt"}, []string{"`gh pr view … --json tries` failed: Unknown JSON field: \"tries\"; fixed by `gh pr view … --json attempt`"}},
+		"one failure twice":                       {[]string{"! cargo test a --lib", "=> error: no library targets found", "$ cargo test a", "! cargo test b --lib", "=> error: no library targets found", "$ cargo test b"}, []string{"`cargo test a --lib` failed: error: no library targets found; fixed by `cargo test a`"}},
+		"the last answer to a question":           {[]string{ask("Where do drafts lie?", "Redis", "SQLite"), `=> answered: "Where do drafts lie?"="Redis"`, "a Redis", ask("Where do drafts lie?", "Redis", "SQLite"), `=> answered: "Where do drafts lie?"="SQLite"`, "a SQLite"}, []string{"chose “SQLite” for \"Where do drafts lie?\", not \"Redis\""}},
+		"the last answer against an option":       {[]string{ask("How does it log in?", "App", "Personal token"), `=> answered: "How does it log in?"="App"`, "a App", ask("An app with a workflow?", "App with workflow", "Personal token (simple)"), `=> answered: "An app with a workflow?"="App with workflow"`, "a App with workflow"}, []string{"chose “App with workflow” for \"An app with a workflow?\", not \"Personal token (simple)\""}},
+		"what was changed":                        {[]string{"$ git commit -m 'fix: retry\n\n- retry what the upstream reset instead of failing'"}, nil},
+		"why the former state failed":             {[]string{"$ git commit -m 'fix: retry\n\nThe upstream resets idle sockets, causing half of the uploads to end.'"}, []string{"The upstream resets idle sockets, causing half of the uploads to end"}},
+	} {
+		e, err := NewBuiltin().Extract(t.Context(), talk(test.lines...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, st := range e.Statements {
+			switch {
+			case st.Kind == memoir.StatementCommand && st.Signal != SignalPassed:
+				got = append(got, st.Command)
+			case st.Kind == memoir.StatementOutcome && st.Detail != "":
+				got = append(got, st.Detail)
+			case st.Kind == memoir.StatementFailure, st.Kind == memoir.StatementDecision && st.Signal == signalChosen:
+				got = append(got, st.Text)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }
 

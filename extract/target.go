@@ -128,14 +128,14 @@ func (r *run) operands() []string {
 // commandIn returns the commands in a text of the form "PURPOSE: `CMD` in `DIR`, `CMD`", and what is behind them.
 func commandIn(text string) (runs []*run, behind string) {
 	purpose, rest, _ := strings.Cut(text, ": ")
-	if !purposes[purpose] || !strings.HasPrefix(rest, "`") {
+	if !purposes[purpose] && purpose != ForCommit || !strings.HasPrefix(rest, "`") {
 		return nil, ""
 	}
 	for span := codeSpans.FindStringIndex(rest); span != nil && span[0] == 0; span = codeSpans.FindStringIndex(rest) {
 		in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
 		some, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), in[1])
 		runs, behind = append(runs, some...), rest[span[1]+len(in[0]):]
-		rest = strings.TrimPrefix(behind, ", ")
+		rest = strings.TrimLeft(behind, ",& ")
 	}
 	return runs, behind
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -58,7 +59,7 @@ func (a Admin) organisation(ctx context.Context, q querier) (id int64, err error
 
 // AddOrganisation adds an organisation of a new name.
 func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
-	if err := checkName(name); err != nil {
+	if err := checkName(name, wire.MaxMemberName); err != nil {
 		return err
 	}
 	done, err := h.pool.Exec(ctx, `WITH added AS (
@@ -70,11 +71,10 @@ func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
 	return asError(err)
 }
 
-func checkName(name string) error {
-	if name == "" || len(name) > wire.MaxMemberName || strings.TrimSpace(name) != name ||
+func checkName(name string, most int) error {
+	if name == "" || len(name) > most || strings.TrimSpace(name) != name || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return memoir.Errorf(memoir.CodeUsage, "", "a name is printable and has at most %d bytes, not %q",
-			wire.MaxMemberName, memoir.Cut(name, 60))
+		return memoir.Errorf(memoir.CodeUsage, "", "a name is printable and has 1 to %d bytes", most)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func checkName(name string) error {
 // AddMember adds a member with a role in the projects that are named, which need not exist yet, or in every project. It
 // returns a one-time code for a machine.
 func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, projects []string) (code string, err error) {
-	if err := checkName(name); err != nil {
+	if err := checkName(name, wire.MaxMemberName); err != nil {
 		return "", err
 	}
 	err = a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {
@@ -127,15 +127,20 @@ func newCode(ctx context.Context, tx pgx.Tx, org, member int64) (string, error) 
 	return code, err
 }
 
-// member runs a change of a member that is not removed.
+// member runs a change of a member. One that is removed can be erased.
 func (a Admin) member(
 	ctx context.Context, action, name, detail string, change func(tx pgx.Tx, org, member int64) error,
 ) error {
 	return a.do(ctx, action, strings.TrimSpace(name+" "+detail), func(tx pgx.Tx, org int64) error {
 		var id int64
-		err := tx.QueryRow(ctx, `SELECT id FROM memoir.member WHERE organisation = $1 AND name = $2`, org, name).Scan(&id)
+		err := tx.QueryRow(ctx, `SELECT id FROM memoir.member
+			WHERE organisation = $1 AND name = $2 AND (removed IS NULL OR $3)`, org, name, action == "erase").Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub member list` lists them", "there is no member %q", name)
+		}
+		if err == nil {
+			// Pushes of the member that have begun end first, and others wait.
+			_, err = tx.Exec(ctx, `SELECT FROM memoir.token WHERE member = $1 FOR UPDATE`, id)
 		}
 		if err != nil {
 			return err
@@ -152,7 +157,6 @@ func (a Admin) Remove(ctx context.Context, name string) error {
 }
 
 func remove(ctx context.Context, tx pgx.Tx, member int64) error {
-	// The tokens first: this waits for pushes that hold them, and no other can begin.
 	for _, sql := range []string{
 		`UPDATE memoir.token SET revoked = coalesce(revoked, now()) WHERE member = $1`,
 		`DELETE FROM memoir.code WHERE member = $1`,
@@ -268,6 +272,10 @@ func (a Admin) RevokeToken(ctx context.Context, id int64) error {
 // numbers change, so a new epoch begins.
 func (a Admin) Alias(ctx context.Context, of, key string) error {
 	return a.do(ctx, "project alias", of+" "+key, func(tx pgx.Tx, org int64) error {
+		// Pushes that have begun end first, and others wait: they must not write to a project that becomes an alias.
+		if _, err := tx.Exec(ctx, `LOCK TABLE memoir.project IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+			return err
+		}
 		into, err := findProject(ctx, tx, org, of)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub project list` lists them", "there is no project %q", of)
@@ -294,7 +302,6 @@ const newEpoch = `UPDATE memoir.hub SET epoch = replace(gen_random_uuid()::text,
 // merge makes one project an alias of another.
 func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 	b := &pgx.Batch{}
-	b.Queue(`SELECT FROM memoir.project WHERE id IN ($1, $2) ORDER BY id FOR UPDATE`, into, from)
 	b.Queue(`WITH moved AS (DELETE FROM memoir.tombstone WHERE project = $2 RETURNING *)
 		INSERT INTO memoir.tombstone SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq
 		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)

@@ -2,6 +2,8 @@ package hub
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,35 +31,30 @@ func (h *Hub) audit(ctx context.Context, token, address, action string, r *refus
 	if !c.live && !h.guests.take() {
 		return nil // the log has it
 	}
-	detail := r.Rule
-	if r.Hash != "" {
-		detail += " " + r.Hash
+	detail := strings.TrimSpace(r.Rule + " " + r.Hash)
+	_, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+		b.Queue(`INSERT INTO memoir.audit (organisation, member, machine, address, action, code, detail)
+			VALUES (memoir.current_organisation(), memoir.current_member(),
+				(SELECT id FROM memoir.token WHERE hash = $1), $2, $3, $4, $5)`, hash, address, action, r.Code, detail)
+	})
+	if _, unknown := errors.AsType[*refusal](err); unknown {
+		return nil
 	}
-	b := &pgx.Batch{}
-	c.queue(b)
-	b.Queue(`INSERT INTO memoir.audit (organisation, member, machine, address, action, code, detail)
-		VALUES (memoir.current_organisation(), memoir.current_member(), nullif($1::bigint, 0), $2, $3, $4, $5)`,
-		c.machine, address, action, r.Code, detail)
-	return h.pool.SendBatch(ctx, b).Close()
+	return err
 }
 
-// budget bounds the audit rows that callers without a valid token cause, so that they cannot fill the disk.
+// budget bounds the audit rows that callers without a valid token cause in a minute, so that they cannot fill the disk.
 type budget struct {
 	mu   sync.Mutex
 	left int
 	till time.Time
 }
 
-// guestRows is the budget of a minute.
-const guestRows = 60
-
-func newBudget() *budget { return &budget{} }
-
 func (b *budget) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now := time.Now(); now.After(b.till) {
-		b.left, b.till = guestRows, now.Add(time.Minute)
+		b.left, b.till = 60, now.Add(time.Minute)
 	}
 	b.left--
 	return b.left >= 0

@@ -104,3 +104,29 @@ func BenchmarkPush(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkSize pushes and pulls 100 statements in small and large databases.
+func BenchmarkSize(b *testing.B) {
+	for _, size := range []struct{ projects, statements int }{{10, 10_000}, {1_000, 1_000_000}} {
+		_, anna := filled(b, size.projects, size.statements)
+		var page wire.Page
+		anna.must("GET", pullPath("p1", "", 1), nil, &page)
+		middle := pullPath("p1", wire.Cursor(page.Epoch+".500"), 100)
+		b.Run(fmt.Sprintf("pull/%d", size.statements), func(b *testing.B) {
+			for b.Loop() {
+				anna.must("GET", middle, nil, nil)
+			}
+		})
+		b.Run(fmt.Sprintf("push/%d", size.statements), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				p := wire.Push{Project: "p2"}
+				for range 100 {
+					p.Statements = append(p.Statements, statement("new"+random(16)))
+				}
+				b.StartTimer()
+				anna.must("POST", "/v1/push", p, nil)
+			}
+		})
+	}
+}

@@ -2,12 +2,14 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +19,6 @@ import (
 	"memoir"
 	"memoir/team/wire"
 )
-
-// patience is how long the hub works on a request.
-const patience = 30 * time.Second
 
 // Handler returns the handler of the API and of the addresses for health.
 func (h *Hub) Handler() http.Handler {
@@ -53,6 +52,7 @@ func (h *Hub) Handler() http.Handler {
 			return encodedPage(page), err
 		},
 		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
+			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it
 			var j wire.Join
 			if err := readBody(r, &j); err != nil {
 				return nil, err
@@ -78,9 +78,6 @@ func (h *Hub) Handler() http.Handler {
 func (h *Hub) answering(route string, answer func(r *http.Request, token string) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(r.Context(), patience)
-		defer cancel()
-		r = r.WithContext(ctx)
 		r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBytes)
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		var out any
@@ -93,6 +90,7 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
 			if route != "/" && code != wire.CodeUnavailable {
+				ctx := context.WithoutCancel(r.Context()) // the caller may have gone
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
 					h.log.Error("a refusal is not in the audit", "route", route, "code", code, "error", asError(err).Error())
 				}
@@ -137,7 +135,7 @@ func (h *Hub) refusal(err error) *refusal {
 		return refused
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refuse(413, wire.CodeTooLarge, "a body has more than "+strconv.Itoa(wire.MaxBytes)+" bytes", "")
+		return refuse(413, wire.CodeTooLarge, "a body has more bytes than are accepted here", "")
 	}
 	// Data that PostgreSQL does not take: a date before its calendar, JSON nested too deeply, a NUL.
 	failed, ok := errors.AsType[*pgconn.PgError](err)
@@ -161,15 +159,14 @@ func readBody(r *http.Request, into any) error {
 
 func readPull(r *http.Request) (wire.Pull, error) {
 	query := r.URL.Query()
-	p := wire.Pull{Project: query.Get("project"), After: wire.Cursor(query.Get("after")), Limit: wire.MaxPage}
+	p := wire.Pull{Project: query.Get("project"), After: wire.Cursor(query.Get("after"))}
 	if err := wire.CheckProject(p.Project); err != nil {
 		return p, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
-	if said := query.Get("limit"); said != "" {
-		var err error
-		if p.Limit, err = strconv.Atoi(said); err != nil || p.Limit < 1 || p.Limit > wire.MaxPage {
-			return p, refuse(400, wire.CodeUsage, "limit is a number from 1 to "+strconv.Itoa(wire.MaxPage), "")
-		}
+	var err error
+	p.Limit, err = strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(wire.MaxPage)))
+	if err != nil || p.Limit < 1 || p.Limit > wire.MaxPage {
+		return p, refuse(400, wire.CodeUsage, "limit is a number from 1 to "+strconv.Itoa(wire.MaxPage), "")
 	}
 	return p, nil
 }
@@ -179,29 +176,15 @@ type encoded []byte
 
 // encodedPage writes bodies byte for byte, as their hashes need it. encoding/json would leave out their blanks.
 func encodedPage(p wire.Page) encoded {
-	var b bytes.Buffer
-	b.WriteString(`{"items":[`)
-	for i, change := range p.Items {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		body := change.Body
-		change.Body = nil
-		before, after, _ := bytes.Cut(marshal(change), []byte(`"body":null`))
-		b.Write(before)
-		if body == nil {
-			body = []byte("null")
-		}
-		b.WriteString(`"body":`)
-		b.Write(body)
-		b.Write(after)
+	items := make([][]byte, len(p.Items))
+	for i, c := range p.Items {
+		body := cmp.Or(string(c.Body), "null")
+		c.Body = nil
+		items[i] = bytes.Replace(marshal(c), []byte(`"body":null`), []byte(`"body":`+body), 1)
 	}
 	p.Items = nil
-	rest, _ := bytes.CutPrefix(marshal(p), []byte("{"))
-	rest = bytes.Replace(rest, []byte(`"items":null,`), nil, 1)
-	b.WriteString("],")
-	b.Write(rest)
-	return b.Bytes()
+	list := slices.Concat([]byte(`"items":[`), bytes.Join(items, []byte(",")), []byte("]"))
+	return bytes.Replace(marshal(p), []byte(`"items":null`), list, 1)
 }
 
 func marshal(v any) []byte {

@@ -26,7 +26,7 @@ type Hub struct {
 	scanner *secrets.Scanner
 	log     *slog.Logger
 	metrics *metrics
-	guests  *budget
+	guests  budget
 	proxied bool
 }
 
@@ -37,7 +37,7 @@ type Options struct {
 	Proxied  bool         // a proxy is in front: it says who calls, and whether they came by https
 }
 
-// Open connects to the database. Close ends all connections.
+// Open returns a hub whose connections are made when they are needed. Close ends them.
 func Open(ctx context.Context, o Options) (*Hub, error) {
 	config, err := pgxpool.ParseConfig(o.Database)
 	if err != nil {
@@ -51,10 +51,6 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	if err != nil {
 		return nil, asError(err)
 	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
-		return nil, asError(err)
-	}
 	scanner, err := secrets.New(secrets.Options{})
 	if err != nil {
 		return nil, err
@@ -63,7 +59,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Hub{
-		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), guests: newBudget(), proxied: o.Proxied,
+		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
 	}, nil
 }
 

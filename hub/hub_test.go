@@ -16,8 +16,6 @@ import (
 	"memoir/team/wire"
 )
 
-func TestMain(m *testing.M) { hubtest.Main(m) }
-
 // machine is a client with the token of a machine; empty: none.
 type machine struct {
 	t          testing.TB
@@ -159,7 +157,7 @@ func TestWhatOneMachinePushesAnotherPullsByteForByte(t *testing.T) {
 	anna := join(t, url, d.Member(t, "anna", wire.Writer))
 	ben := join(t, url, d.Member(t, "ben", wire.Reader))
 
-	odd := `{ "text" : "<b> \u00e9 é  &", "new field":[1.50, {"a":1,"a":2}] }`
+	odd := `{ "text" : "<b> \u00e9 é  & \u0000 \ud800", "new field":[1.50, {"a":1,"a":2}] }`
 	p := pushOf(shop, withBody(odd, false), statement("two"))
 	first := []byte(`{"project":"` + shop + `","statements":[` + strings.Join([]string{written(p.Statements[0]), written(p.Statements[1])}, ",") + `]}`)
 	var pushed wire.Pushed

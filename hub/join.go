@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,10 +27,11 @@ func newSecret() string { return rand.Text() }
 // join exchanges a code for the token of a machine, in one transaction. Of two that send the same code, the second
 // finds none.
 func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
-	name := strings.TrimSpace(j.Machine)
-	if name == "" || len(name) > 100 || strings.ContainsFunc(name, unicode.IsControl) {
-		return wire.Joined{}, refuse(400, wire.CodeUsage, "a machine needs a name of at most 100 bytes", "")
+	if err := checkName(j.Machine, 100); err != nil {
+		return wire.Joined{}, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	code := hashOf(strings.TrimSpace(j.Code))
 	out := wire.Joined{Token: newSecret()}
 	joined := false
@@ -42,7 +42,7 @@ func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
 		FROM memoir.code WHERE hash = $1 AND expires > now()`, code)
 	b.Queue(`WITH used AS (DELETE FROM memoir.code WHERE hash = $1 AND expires > now() RETURNING organisation, member)
 		INSERT INTO memoir.token (hash, organisation, member, machine, expires)
-		SELECT $2, organisation, member, $3, now() + $4::interval FROM used`, code, hashOf(out.Token), name, tokenLife)
+		SELECT $2, organisation, member, $3, now() + $4::interval FROM used`, code, hashOf(out.Token), j.Machine, tokenLife)
 	queueJoined(b, &out, "join", &joined)
 	if err := h.pool.SendBatch(ctx, b).Close(); err != nil {
 		return wire.Joined{}, err
@@ -62,13 +62,9 @@ func queueJoined(b *pgx.Batch, out *wire.Joined, action string, joined *bool) {
 		FROM caller c JOIN memoir.token t ON t.id = c.machine JOIN memoir.organisation o ON o.id = c.organisation
 		JOIN memoir.member m ON m.organisation = c.organisation AND m.id = c.member`, hash).
 		Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				*joined = true
-				if err := rows.Scan(&out.Organisation, &out.Member, &out.Machine, &out.Expires, &out.Epoch); err != nil {
-					return err
-				}
-			}
-			return rows.Err()
+			_, err := pgx.ForEachRow(rows, []any{&out.Organisation, &out.Member, &out.Machine, &out.Expires, &out.Epoch},
+				func() error { *joined = true; return nil })
+			return err
 		})
 }
 

@@ -31,14 +31,10 @@ func newMetrics(pool *pgxpool.Pool) *metrics {
 		stored: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "memoir_hub_stored_total", Help: "Statements and tombstones that were new."}),
 	}
-	connections := func(name, help string, value func(*pgxpool.Stat) int32) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
-			func() float64 { return float64(value(pool.Stat())) })
-	}
 	m.registry.MustRegister(m.requests, m.duration, m.stored, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		connections("memoir_hub_connections", "Connections to the database.", (*pgxpool.Stat).TotalConns),
-		connections("memoir_hub_connections_busy", "Connections in use.", (*pgxpool.Stat).AcquiredConns))
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "memoir_hub_connections_busy", Help: "Connections in use."},
+			func() float64 { return float64(pool.Stat().AcquiredConns()) }))
 	return m
 }
 

@@ -42,7 +42,7 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 	if err != nil {
 		return wire.Page{}, err
 	}
-	page := wire.Page{Items: []wire.Change{}}
+	var page wire.Page
 	allowed, last := false, int64(0)
 	c, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`SELECT newest FROM memoir.reach($1, $2, 'reader')`, hash, p.Project).Query(func(rows pgx.Rows) error {
@@ -75,7 +75,6 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 
 // readChanges returns the changes of a page, the number of the last one, and whether there are more.
 func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, more bool, err error) {
-	items = []wire.Change{}
 	size, newest := 0, int64(0)
 	for rows.Next() && !more {
 		var seq *int64

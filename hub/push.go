@@ -26,12 +26,8 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		return nil
 	}
 	c, err := h.asMember(ctx, token, true, func(b *pgx.Batch, hash []byte) {
-		b.Queue(callers+`INSERT INTO memoir.project (organisation, key)
-			SELECT c.organisation, $2 FROM caller c
-			WHERE NOT EXISTS (SELECT FROM memoir.project p WHERE p.organisation = c.organisation AND p.key = $2)
-				AND EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
-					AND a.project IS NULL AND a.role >= 'writer')
-			ON CONFLICT DO NOTHING`, hash, p.Project)
+		b.Queue(`INSERT INTO memoir.project (organisation, key) SELECT organisation, $2 FROM memoir.reach($1, $2, 'writer')
+			WHERE project IS NULL ON CONFLICT DO NOTHING`, hash, p.Project)
 		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, 'writer') t
 			WHERE p.id = t.project AND p.organisation = t.organisation`, hash, p.Project, len(p.Statements)+len(p.Tombstones)).
 			Exec(func(done pgconn.CommandTag) error {
@@ -56,7 +52,8 @@ func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.C
 	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
 		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
 		FROM memoir.reach($1, $2, 'writer') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
-		ON CONFLICT DO NOTHING`, hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
+		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
+		hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
 	b.Queue(`DELETE FROM memoir.statement s USING memoir.reach($1, $2, 'writer') t, unnest($3::text[]) AS i(hash)
 		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
 			AND s.hash = decode(i.hash, 'hex')`, hash, p.Project, p.Tombstones)
@@ -77,7 +74,8 @@ func queueStatements(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.C
 				AS i(hash, session, own, day, body, n)
 		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
-		ON CONFLICT DO NOTHING`, hash, p.Project, hashes, sessions, own, days, bodies, n).Exec(count)
+		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
+		hash, p.Project, hashes, sessions, own, days, bodies, n).Exec(count)
 }
 
 // scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.

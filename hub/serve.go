@@ -53,6 +53,7 @@ func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
 	for s, l := range servers {
 		go func() { ended <- s.Serve(l) }()
 	}
+	h.log.Info("listening", "address", listener.Addr().String())
 	if o.Ready != nil {
 		o.Ready(listener.Addr().String())
 	}
@@ -101,11 +102,11 @@ func (h *Hub) listen(o ServeOptions) (l net.Listener, local bool, err error) {
 	return l, loopback && !h.proxied, nil
 }
 
-// server bounds what a slow client can hold.
+// server bounds what a slow client can hold. A body of 4 MiB may take two minutes.
 func (h *Hub) server(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
-		WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute,
+		WriteTimeout: 4 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
 	}
 }

@@ -45,8 +45,19 @@ func (w two) check(t *testing.T) {
 	w.ours.push(shop, w.said.Hash)
 	wantTexts(t, w.theirs.pull(shop, ""), `anna: {"kind":"Findings","text":"theirs"}`)
 
+	join(t, w.url, w.Member(t, "forger", wire.Writer)).push(shop, statement("ours").Hash)
+	wantTexts(t, w.ours.pull(shop, ""), `anna: {"kind":"Findings","text":"ours"}`, `anna: {"text":"mine"}`,
+		"anna withdrew "+w.said.Hash, "forger withdrew "+statement("ours").Hash)
+	gone := join(t, w.url, w.Member(t, "gone", wire.Writer))
+	w.Must(t, "UPDATE memoir.token SET revoked = now() WHERE id = (SELECT max(id) FROM memoir.token)")
+	gone.refused(wire.CodeRevoked, "POST", "/v1/push", pushOf(shop, statement("too late")))
+	gone.refused(wire.CodeRevoked, "GET", pullPath(shop, "", 0), nil)
+	if n := w.Number(t, "SELECT count(*) FROM memoir.statement WHERE body->>'text' = 'too late'"); n > 0 {
+		t.Error("a revoked token's push was stored")
+	}
+
 	reader := join(t, w.url, w.Member(t, "reader", wire.Reader))
-	if page := reader.pull(shop, ""); len(page.Items) != 2 { // a statement and a tombstone
+	if page := reader.pull(shop, ""); len(page.Items) != 3 { // a statement and two tombstones
 		t.Errorf("a reader sees %v", texts(page))
 	}
 	reader.refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("reader's")))
@@ -149,6 +160,7 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 
 func TestAReusedConnectionRemembersNobody(t *testing.T) {
 	w := newTwo(t)
+	raw := connect(t, w.URL(hubtest.Serve, w.Name, true))
 	// One connection for all, directly and behind the pooler, which itself has few.
 	for _, pooled := range []bool{false, true} {
 		h, err := hub.Open(t.Context(), hub.Options{Database: w.URL(hubtest.Serve, w.Name, pooled) + "&pool_max_conns=1"})
@@ -163,6 +175,9 @@ func TestAReusedConnectionRemembersNobody(t *testing.T) {
 				t.Fatalf("anna sees %v", texts(page))
 			}
 			nobody.refused(wire.CodeUnauthorised, "GET", pullPath(shop, "", 0), nil)
+			if n := count(t, raw, 0, 0, "statement"); n > 0 {
+				t.Fatalf("%d statements are visible on a connection that anna used", n)
+			}
 		}
 		server.Close()
 		h.Close()

@@ -19,7 +19,7 @@ var (
 // withFields sets the fields of a statement from its text.
 func withFields(st memoir.Statement) memoir.Statement {
 	st.Signal, st.By, st.At = memoir.SignalModel, memoir.ByTool, "2026-07-01"
-	for _, signal := range []string{memoir.SignalRule, memoir.SignalMaybe} {
+	for _, signal := range []string{memoir.SignalRule, memoir.SignalMaybe, "passed"} {
 		if text, ok := strings.CutPrefix(st.Text, signal+": "); ok {
 			st.Text, st.Signal = text, signal
 		}
@@ -50,8 +50,9 @@ func withFields(st memoir.Statement) memoir.Statement {
 	case memoir.StatementFailure:
 		command, rest, _ := strings.Cut(st.Text, " failed")
 		st.Command = strings.Trim(command, "`")
-		if _, fix, ok := strings.Cut(rest, "; fixed by "); ok {
-			st.Fix = strings.Trim(fix, "`")
+		if why, fix, ok := strings.Cut(rest, "; fixed by "); ok {
+			st.Error, st.Fix = strings.TrimPrefix(why, ": "), strings.Trim(fix, "`")
+			st.Signature = memoir.Signature(st.Error)
 		}
 	case memoir.StatementFile:
 		if m := spans.FindStringSubmatch(st.Text); m != nil {

@@ -72,10 +72,8 @@ func (t *Tree) judge(a memoir.Anchor) Checked {
 // first: the new places of a file's texts show where the file was moved.
 func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Checked {
 	out, of := make([]Checked, len(lines)), make([][]memoir.Anchor, len(lines))
-	for i, line := range lines {
-		if len(anchors) > 0 {
-			of[i] = anchors[memoir.LineKey(line)]
-		}
+	for i := 0; i < len(lines) && len(anchors) > 0; i++ {
+		of[i] = anchors[memoir.LineKey(lines[i])]
 	}
 	for _, paths := range []bool{false, true} {
 		for i := range lines {

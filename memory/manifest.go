@@ -212,13 +212,22 @@ func StatementsWith(content []byte, text string) (out []memoir.Extraction, err e
 	return out, err
 }
 
-// Signatures returns the signatures in StatementsFile, each once. It decodes nothing else.
-func Signatures(content []byte) (out []string) {
-	begin := []byte(`"signature":`)
+// Signed returns those of some signatures that StatementsFile has, each once. It decodes nothing.
+func Signed(content []byte, signatures map[string]bool) (out []string) {
+	known, begin := map[string]string{}, []byte(`"signature":"`)
+	for signature := range signatures {
+		known[InStatements(signature)] = signature
+	}
 	for _, rest, found := bytes.Cut(content, begin); found; _, rest, found = bytes.Cut(rest, begin) {
-		text := ""
-		_ = json.NewDecoder(bytes.NewReader(rest)).Decode(&text) // "" of a file that was cut
-		out = append(out, text)
+		end := 0
+		for ; end < len(rest) && rest[end] != '"'; end++ {
+			if rest[end] == '\\' {
+				end++
+			}
+		}
+		if signature, ok := known[string(rest[:min(end, len(rest))])]; ok {
+			out = append(out, signature)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -89,7 +89,8 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 	for _, signal := range []string{memoir.SignalRule, memoir.SignalMaybe} {
 		for _, s := range all {
 			key, id := memoir.LineKey(s.statement.Text), s.statement.ID
-			if s.statement.Signal != signal || no[key] || no[id] || answered[key] > 0 {
+			theirs := memoir.MemberOf(s.session.SessionKey) != ""
+			if s.statement.Signal != signal || no[key] || no[id] || answered[key] > 0 || theirs {
 				continue
 			}
 			if no[key] = true; !whole && len(out.Lines)-first == maxOnce {
@@ -125,12 +126,49 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	return one
 }
 
+// Named returns for each reference the newest own statement that it names: by its id, by that of a line in a review, or
+// by a beginning of one that no other has.
+func (a Access) Named(ctx context.Context, st *store.Store, projectID string, refs []string) (
+	statements []memoir.Statement, sessions []memoir.Extraction, err error) {
+	m, err := a.readMemory(projectID)
+	all, errAll := m.statements(ctx, st)
+	if err = cmp.Or(err, errAll); err != nil {
+		return nil, nil, err
+	}
+	all = slices.DeleteFunc(all, func(s withExtraction) bool { return memoir.IsReceived(s.session.SessionKey) })
+	for _, ref := range refs {
+		named := map[string]bool{}
+		for _, s := range all {
+			named[s.statement.ID] = ref != "" && strings.HasPrefix(s.statement.ID, ref)
+		}
+		for _, l := range m.lines {
+			if len(l.origin.Statements) > 0 && ref != "" && strings.HasPrefix(l.Key, ref) {
+				named[l.origin.Statements[0]] = true
+			}
+		}
+		maps.DeleteFunc(named, func(id string, is bool) bool { return !is })
+		i := slices.IndexFunc(all, func(s withExtraction) bool { return named[s.statement.ID] })
+		switch {
+		case len(named) > 1:
+			return nil, nil, memoir.Errorf(memoir.CodeUsage, "give more of its id", "%q begins the ids of %d statements", ref,
+				len(named))
+		case i < 0:
+			return nil, nil, memoir.Errorf(memoir.CodeNotFound, "`memoir why TEXT` shows ids",
+				"no own statement of project %s has the id %q", projectID, ref)
+		}
+		statements, sessions = append(statements, all[i].statement), append(sessions, all[i].session)
+	}
+	return statements, sessions, nil
+}
+
 // waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
 func waits(line string, answered map[string]int64) bool {
 	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || answered[memoir.LineKey(line)] != 0 {
 		return false
 	}
-	byHand := strings.HasSuffix(line, memoir.LineText(line)) || strings.Contains(line, "["+string(memoir.EntryNote)+"-")
+	text := memoir.LineText(line)
+	_, citation, _ := strings.Cut(line, text)
+	byHand := strings.HasSuffix(line, text) || strings.Contains(citation, "["+string(memoir.EntryNote)+"-")
 	return !byHand || strings.HasSuffix(line, memoir.Unconfirmed)
 }
 
@@ -217,7 +255,7 @@ type News struct {
 func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n News, err error) {
 	text, err := memory.At(home, projectID).Open(memoir.MemoryFile)
 	answered, errAnswered := st.Answered(ctx, projectID)
-	if entry.Any(home, projectID) {
+	if entry.Any(memory.At(home, projectID)) || entry.Any(memory.At(home, memoir.UserProjectID)) {
 		notes, errNotes := entry.Injected(ctx, st, projectID)
 		n.Notes, err = len(notes.Waiting), cmp.Or(err, errNotes)
 	}

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/config"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/search"
 	"memoir/store"
+	"memoir/team"
 )
 
 // Project is the form of a registered project.
@@ -94,18 +96,33 @@ func ListProjects(ctx context.Context, st *store.Store, home string, clean func(
 type Status struct {
 	At time.Time `json:"at"`
 	Queue
-	Projects   []Project            `json:"projects"`
-	Usage      memoir.Usage         `json:"usage"`
-	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
-	Redactions map[string]int       `json:"redactions"`
-	Index      Index                `json:"index"`
-	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
-	Next       Next                 `json:"next"`
-	Again      Next                 `json:"again"` // the same of `run --again`, for sessions that were read before
-	Unfinished []Unfinished         `json:"unfinished"`
-	Unreadable []Unreadable         `json:"unreadable"`
-	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
-	Team       *Team                `json:"team,omitempty"`     // unless no hub was joined
+	Projects     []Project            `json:"projects"`
+	Usage        memoir.Usage         `json:"usage"`
+	Entries      map[string]int       `json:"entries"` // by kind, and unconfirmed notes
+	Redactions   map[string]int       `json:"redactions"`
+	Index        Index                `json:"index"`
+	Limits       []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
+	Next         Next                 `json:"next"`
+	Again        Next                 `json:"again"` // the same of `run --again`, for sessions that were read before
+	Unfinished   []Unfinished         `json:"unfinished"`
+	Unreadable   []Unreadable         `json:"unreadable"`
+	TeamMemories []team.Memory        `json:"team_memories"`
+	UsageBy      []Spent              `json:"usage_by,omitempty"` // only on request
+	Team         *Team                `json:"team,omitempty"`     // unless no hub was joined
+}
+
+// teamMemories lists the memories of teams in the projects' repositories.
+func teamMemories(ctx context.Context, st *store.Store, home string, clean func(string) string) ([]team.Memory, error) {
+	out := []team.Memory{}
+	rows, err := st.Projects(ctx)
+	trusted, errTrust := config.LoadTrust(home)
+	for _, row := range rows {
+		if s, ok := team.Look(home, row.Project, trusted); ok {
+			s.Project, s.Repository = row.ID, clean(s.Repository)
+			out = append(out, s)
+		}
+	}
+	return out, cmp.Or(err, errTrust)
 }
 
 // Index is what searching knows.
@@ -159,7 +176,8 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	Status, error) {
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
-		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{}}
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{},
+		TeamMemories: []team.Memory{}}
 	var err error
 	if out.Team, err = ReadTeam(ctx, st, opts.Home, redact); err != nil || st == nil {
 		return out, err
@@ -170,8 +188,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	}
 	out.Entries, out.Redactions, out.Usage = now.Entries, now.Redactions, now.Usage
 	out.Index.Bytes = search.Size(opts.Home)
-	var errs [5]error
+	var errs [6]error
 	out.Index.Unread, errs[4] = st.CountUntaken(ctx, "", 0)
+	out.TeamMemories, errs[5] = teamMemories(ctx, st, opts.Home, project)
 	out.Queue, errs[0] = queueOf(ctx, st, now, redact)
 	projects, err := ListProjects(ctx, st, opts.Home, project)
 	out.Projects, errs[1] = projects.Projects, err

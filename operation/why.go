@@ -267,6 +267,9 @@ func (a Access) itemsOf(ctx context.Context, st *store.Store, key string) ([]Evi
 		}
 		return []EvidenceItem{{1, a.Clean(entries[0].Text)}}, nil
 	}
+	if memoir.IsReceived(key) {
+		return nil, memoir.Errorf(memoir.CodeNotFound, "", "its transcript is on another machine")
+	}
 	reading, err := a.Show(ctx, st, key, 0)
 	var out []EvidenceItem
 	for _, it := range reading.Items {

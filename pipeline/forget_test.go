@@ -92,21 +92,18 @@ func TestAForgottenSessionIsInNoLiveFile(t *testing.T) {
 func TestALineThatOthersSupportHasTheirWordsAfterForgetting(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
-	for id, folder := range map[string]string{secretID: "zanzibar", besideID: "integration"} {
-		path := codexSession(t, dir, id, "/srv/app", "main", "Run the tests.")
-		for _, payload := range []string{
-			`"function_call","name":"shell_command","call_id":"c","arguments":"{\"command\":\"go test ./` + folder + `\"}"`,
-			`"function_call_output","call_id":"c","output":"Exit code: 0\nWall time: 1 seconds\nOutput:\nok"`,
-		} {
-			appendLine(t, path, `{"timestamp":"2026-05-01T10:00:03Z","type":"response_item","payload":{"type":`+payload+`}}`)
+	for id, what := range map[string]string{secretID: "zanzibar", besideID: "integration"} {
+		path := codexSession(t, dir, id, "/srv/app", "main", "Always run every "+what+" test before you commit a change of the parser.")
+		if id == secretID { // the newest one, whose words the line has
+			appendLine(t, path, `{"timestamp":"2026-05-01T11:00:00Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}`)
 		}
 	}
 	project := run(t, options(home, dir)).Phase2[0].Project
-	if text := liveText(t, home, project); !strings.Contains(text, "`go test ./zanzibar`, also with other arguments") {
+	if text := liveText(t, home, project); !strings.Contains(text, "every zanzibar test before you commit a change of the parser.” [aaaaaaaa 2026-05-01, +1]") {
 		t.Fatalf("no line that both support:\n%s", text)
 	}
 	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}})
-	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "`go test ./integration` [bbbbbbbb") {
+	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "every integration test before you commit a change of the parser.”") {
 		t.Errorf("after forgetting:\n%s", text)
 	}
 }

@@ -69,7 +69,8 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	edits, err2 := c.store.HandEdits(ctx, c.project.ID)
 	settings, err3 := c.settingsOf(c.project)
 	current, err4 := c.currentOf(live)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	accepted, err5 := c.store.Answered(ctx, c.project.ID)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return consolidate.Input{}, err
 	}
 	extractions, own := ownOf(c.project, extractions)
@@ -80,6 +81,7 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 		Changed:        map[string]bool{},
 		Known:          others,
 		HandEdits:      edits,
+		Accepted:       accepted,
 		SummaryTokens:  settings.Memories.SummaryInjectionTokenLimit,
 		MaxMemoryBytes: settings.Memories.MaxMemorySize,
 		Current:        current,
@@ -201,8 +203,8 @@ func once(extractions []memoir.Extraction, others []string) []memoir.Extraction 
 	}
 	return slices.DeleteFunc(extractions, func(e memoir.Extraction) bool {
 		_, id := memoir.SplitKey(e.SessionKey)
-		id, _, _ = strings.Cut(id[strings.LastIndexByte(id, '-')+1:], ".")
-		return memoir.IsReceived(e.SessionKey) && here[id]
+		id = id[strings.LastIndexByte(id, '-')+1:]
+		return memoir.IsReceived(e.SessionKey) && here[id[:min(len(id), wire.SessionDigits)]]
 	})
 }
 

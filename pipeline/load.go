@@ -45,9 +45,10 @@ func Parts(
 
 // Bounds on one item, in bytes. Longer texts are cut in the middle. maxHeld bounds all items together.
 const (
-	maxMessage    = 64 << 10 // one message
-	maxInput      = 16 << 10 // the input of one tool call
-	maxToolOutput = 16 << 10 // the output of one tool call
+	maxMessage    = 64 << 10  // one message
+	maxInput      = 16 << 10  // the input of one tool call
+	maxToolOutput = 16 << 10  // the output of one tool call
+	maxWaiting    = 256 << 10 // all items that wait to be redacted
 )
 
 // maxSecrets bounds the number of different secrets in one session, since each is searched for in all of
@@ -89,12 +90,11 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 	forgotten map[string]bool) (Loaded, error) {
 	var (
 		out      Loaded
-		held     holding
 		hasher   rollout.Hasher
 		head     = parts[0].Head
 		copies   = beginning{source: head.Source}
 		fork     = forgotten[tombstone(memoir.SessionKey(head.Source, head.ParentID))]
-		redactor = scanner.Session()
+		redactor = redaction{Redactor: scanner.Session(), path: parts[0].Path}
 		latest   time.Time // a later one is of a clock that was ahead
 	)
 	for _, part := range parts {
@@ -104,7 +104,10 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		if len(forgotten) > 0 {
 			mark, run := copies.add(it)
 			if forgotten[run] {
-				held, hasher = holding{}, rollout.Hasher{}
+				if err := redactor.take(0); err != nil {
+					return err
+				}
+				redactor.held, hasher = holding{}, rollout.Hasher{}
 			}
 			fork = fork || forgotten[run] || forgotten[mark]
 			if forgotten[run] || forgotten[mark] || fork && it.Kind == memoir.ItemSummary { // of its origin's words, too
@@ -116,17 +119,10 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		if it.At.After(latest) {
 			it.At = latest
 		}
-		it = redactor.Item(it)
-		if redactor.Secrets() > maxSecrets {
-			return memoir.Errorf(memoir.CodeUnreadable, "`memoir forget SESSION` excludes it permanently",
-				"read session %s: it contains more than %d different secrets", parts[0].Path, maxSecrets)
-		}
-		it.Text = cutMiddle(it.Text, maxMessage)
-		it.Input = cutMiddle(it.Input, maxInput)
-		it.Output = cutMiddle(it.Output, maxToolOutput)
-		held.add(it)
-		return nil
+		return redactor.add(it)
 	})
+	err = cmp.Or(err, redactor.take(0))
+	held := redactor.held
 	out.Stats, out.Items, out.Omitted, out.bytes = stats, held.items, held.omitted, held.bytes
 	if err != nil {
 		return out, err
@@ -138,6 +134,39 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 	out.Hash, out.Again, out.redact = hasher.Sum(), redactor.AgainText, redactor.Text
 	out.Redactions = redactor.Counts()
 	return out, nil
+}
+
+// redaction redacts the items of a session in their order, since what is found in one is removed from the others. The
+// rules search those that wait in goroutines of their own.
+type redaction struct {
+	*secrets.Redactor
+	path    string // of the session
+	held    holding
+	waiting []memoir.Item
+	clean   []<-chan bool // for each of them
+	bytes   int
+}
+
+func (r *redaction) add(it memoir.Item) error {
+	r.waiting, r.clean, r.bytes = append(r.waiting, it), append(r.clean, r.Ahead(it)), r.bytes+costOf(it)
+	return r.take(maxWaiting)
+}
+
+// take redacts the oldest items until at most so many bytes wait.
+func (r *redaction) take(most int) error {
+	for r.bytes > most {
+		r.bytes -= costOf(r.waiting[0])
+		it := r.Searched(r.waiting[0], <-r.clean[0])
+		if r.waiting, r.clean = r.waiting[1:], r.clean[1:]; r.Secrets() > maxSecrets {
+			return memoir.Errorf(memoir.CodeUnreadable, "`memoir forget SESSION` excludes it permanently",
+				"read session %s: it contains more than %d different secrets", r.path, maxSecrets)
+		}
+		it.Text = cutMiddle(it.Text, maxMessage)
+		it.Input = cutMiddle(it.Input, maxInput)
+		it.Output = cutMiddle(it.Output, maxToolOutput)
+		r.held.add(it)
+	}
+	return nil
 }
 
 // cutMark replaces a part of a text that was cut out.

@@ -137,6 +137,9 @@ func (p *phases) steps(ctx context.Context) error {
 	if err := p.adoptJournals(ctx); err != nil {
 		return fmt.Errorf("take in journals: %w", err)
 	}
+	if err := p.fromRepositories(ctx); err != nil {
+		return err
+	}
 	return (&phase2{phases: p}).consolidateAll(ctx)
 }
 
@@ -189,6 +192,30 @@ func Team(ctx context.Context, st *store.Store, opts Options, do func(team.Optio
 	}
 	err = do(p.team())
 	return errors.Join(err, (&forgetter{p}).finishForgetting(ctx))
+}
+
+// fromRepositories takes in the team memories of trusted repositories, and removes what was withdrawn at once. A
+// repository that cannot be read is a warning.
+func (p *phases) fromRepositories(ctx context.Context) error {
+	projects, err := p.store.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	gone := false
+	for _, row := range projects {
+		settings, off := p.settingsOf(row.Project)
+		if off != nil || settings.Off || !p.selected(row.ID) || slices.ContainsFunc(row.Directories, settings.Excluded) {
+			continue
+		}
+		withdrawn, err := team.FromRepository(ctx, p.store, p.opts.Home, row.Project, p.trusted, p.scanner, p.now())
+		if gone = gone || withdrawn; err != nil && ctx.Err() == nil {
+			p.warn(row.Name+": "+p.redact(err.Error()), memoir.HintOf(err))
+		}
+	}
+	if gone {
+		return (&forgetter{p}).finishForgetting(ctx)
+	}
+	return context.Cause(ctx)
 }
 
 // recordEnd records how the run ended.

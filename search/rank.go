@@ -123,12 +123,14 @@ func (x *index) rank(ctx context.Context, projectID string, query []term) (out r
 		alone[i] = p.words
 	}
 	inDocument, inPassage := rarity(together, looked, total.units), rarity(alone, looked, total.passages)
-	attainable := inverse(0, total.units) + windowed*inverse(0, total.passages) // of a word that nothing contains
-	attainable *= float64(missing*maxTerms) / float64(len(query))
+	unknown := inverse(0, total.units) + windowed*inverse(0, total.passages) // a word that nothing contains
+	attainable := unknown * float64(missing*maxTerms) / float64(len(query))
 	for i, t := range looked {
-		if attainable += inDocument[i] + windowed*inPassage[i]; t.guessed {
-			inDocument[i], inPassage[i] = inDocument[i]*guessed, inPassage[i]*guessed
+		most := inDocument[i] + windowed*inPassage[i]
+		if t.guessed {
+			most, inDocument[i], inPassage[i] = unknown, inDocument[i]*guessed, inPassage[i]*guessed
 		}
+		attainable += most
 	}
 	mean := float64(total.words) / float64(max(total.units, 1))
 	out = ranking{found: make([]found, 0, len(groups)), terms: looked, weights: inPassage, passages: total.passages}

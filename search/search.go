@@ -107,13 +107,12 @@ type Result struct {
 func (r Result) Names(word string) bool { return matching(word, r.words) != 0 }
 
 // The best match of an answer that is not weak, for each bit of the number of passages: the more there are, the more
-// words of a query meet by chance. The words of a long query seldom stand together. A note is a sentence of few words,
-// however many passages there are. bench/search measures these points.
+// words of a query meet by chance. It falls with a power of the query's words, which seldom stand together if there are
+// many. A note is a sentence of few words, however many passages there are. bench/search measures these points.
 const (
-	leastMatch     = 0.0275
-	leastMatchLong = 0.024
-	leastMatchNote = 0.26 // not for each bit
-	longQuery      = 16   // words
+	leastMatch     = 0.0335
+	leastMatchFall = 0.1
+	leastMatchNote = 0.26 // for all passages and words
 )
 
 // The least score of a hit that is shown, relative to the best. Notes are short, so one word makes much of their score.
@@ -130,12 +129,9 @@ func (r *Result) judge(words, passages int, weak bool) {
 	if len(r.Hits) == 0 {
 		return
 	}
-	best, least := r.Hits[0], leastMatch*math.Log2(float64(passages))
-	switch {
-	case isNote(best):
+	best, least := r.Hits[0], leastMatch*math.Log2(float64(passages))/math.Pow(float64(words), leastMatchFall)
+	if isNote(best) {
 		least = leastMatchNote
-	case words > longQuery:
-		least *= leastMatchLong / leastMatch
 	}
 	r.Weak = best.Match < least
 	shown := slices.DeleteFunc(slices.Clone(r.Hits), func(h Hit) bool {

@@ -186,12 +186,12 @@ func TestWhatIsRememberedOfALongWordGrowsWithTheWord(t *testing.T) {
 	}
 	text := strings.Join(tokens, "") + " " + tokens[500] + "."
 	known := newKnownSet()
-	out := set.redact(text, all(text), Counts{}, known)
+	out := set.redact(text, all(text), Counts{}, known, false)
 	for _, token := range tokens {
 		if strings.Contains(out, token) {
 			t.Fatalf("%s is left in %.80s", token, out)
 		}
-		if again := set.redact("x"+token+"x", all("x"+token+"x"), Counts{}, known); strings.Contains(again, token) {
+		if again := set.redact("x"+token+"x", all("x"+token+"x"), Counts{}, known, false); strings.Contains(again, token) {
 			t.Fatalf("%s is not remembered", token)
 		}
 	}

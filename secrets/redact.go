@@ -15,14 +15,17 @@ const maxPasses = 8
 // breaks. JSON stays valid, as a whole text or line by line. Redacting the result again changes nothing.
 func (s *Scanner) Redact(text string) (string, Counts) {
 	counts := Counts{}
-	return s.rules().redact(text, all(text), counts, nil), counts
+	return s.rules().redact(text, all(text), counts, nil, false), counts
 }
 
 // redact redacts part p of a text, whose rest is only context, including the secrets in known. If known is not nil, it
-// adds the secrets found in the text to known.
-func (set *ruleSet) redact(text string, p extent, counts Counts, known *knownSet) string {
-	for range maxPasses {
-		found := set.search(text)
+// adds the secrets found in the text to known. clean says that no rule finds anything in the text.
+func (set *ruleSet) redact(text string, p extent, counts Counts, known *knownSet, clean bool) string {
+	for pass := range maxPasses {
+		var found []finding
+		if pass > 0 || !clean {
+			found = set.search(text)
+		}
 		if len(found) == 0 && known.empty() {
 			break
 		}

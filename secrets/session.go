@@ -32,25 +32,50 @@ func (r *Redactor) Text(text string) string { return r.Part(text, 0, len(text)) 
 func (r *Redactor) Learn(text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rules.redact(text, all(text), Counts{}, r.known) != text
+	return r.rules.redact(text, all(text), Counts{}, r.known, false) != text
 }
 
 // Part redacts text[start:end], which begins and ends between characters, and uses the text around it as context. A
 // secret that crosses an end is removed from the part. The part in which it begins has the replacement.
 func (r *Redactor) Part(text string, start, end int) string {
+	return r.part(text, extent{start, end}, false)
+}
+
+func (r *Redactor) part(text string, p extent, clean bool) string {
 	if text == "" {
 		return text
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rules.redact(text, extent{start, end}, r.counts, r.known)
+	return r.rules.redact(text, p, r.counts, r.known, clean)
+}
+
+// Ahead begins to search an item before it is redacted, in a goroutine. The channel says if no rule finds anything.
+func (r *Redactor) Ahead(it memoir.Item) <-chan bool {
+	clean := make(chan bool, 1)
+	go func() {
+		defer close(clean)
+		defer func() { _ = recover() }() // Searched searches it again, where a panic is handled
+		found := false
+		eachText(it, func(text string) string {
+			found = found || len(r.rules.search(text)) > 0
+			return text
+		})
+		clean <- !found
+	}()
+	return clean
 }
 
 // Item redacts every text field of an item. A secret found in one field is also redacted in the others.
-func (r *Redactor) Item(it memoir.Item) memoir.Item {
-	before := r.Secrets()
+func (r *Redactor) Item(it memoir.Item) memoir.Item { return r.Searched(it, false) }
+
+// Searched is Item for an item of which Ahead says that it is clean, or not.
+func (r *Redactor) Searched(it memoir.Item, clean bool) memoir.Item {
+	before, output := r.Secrets(), it.Output
 	r.filesOf(it)
-	it = eachText(r.printed(it), r.Text)
+	it = r.printed(it)
+	clean = clean && it.Output == output
+	it = eachText(it, func(text string) string { return r.part(text, all(text), clean) })
 	if r.Secrets() > before {
 		it = r.Again(it)
 	}

@@ -47,31 +47,31 @@ func TestAReviewByHTTP(t *testing.T) {
 		w.call("POST", review, fmt.Sprintf(`{"id": %q, "answer": %q, "text": %q}`, l["id"], answer, edit), status)
 	}
 	const (
-		lint = "lint: `make lint`"
-		gen  = "generate: `make gen`"
-		test = "test: `make test`"
+		tag  = "not `git tag v0.5.0` but `git tag -s v0.5.0 -m 'lanternd 0.5.0'` (“use git tag -s, the mirror refuses unsigned tags”)"
+		gen  = "`make gen` failed: make: *** [Makefile:31: gen] Error 1; fixed by `make tools`"
+		test = "`make test-mqtt` failed: FAIL git.example.test/acme/lanternd/mqtt 0.004s; fixed by `docker compose up -d mosquitto`"
 		once = "Always use time.Duration in Go code and milliseconds only on the wire."
 		held = "Never edit generated files under gen/, change the .proto and run make gen instead."
 		only = "The steps are lint, test, dist, then the tag." // it may be a rule, and MEMORY.md does not have it
 	)
-	for text, state := range map[string]string{lint: "new", once: "once", only: "once", "lamps have feet": "unconfirmed",
+	for text, state := range map[string]string{tag: "new", once: "once", only: "once", "lamps have feet": "unconfirmed",
 		"the rig has two lamps": "unconfirmed"} {
 		if before[text]["state"] != state {
 			t.Errorf("%q is %v", text, before[text]["state"])
 		}
 	}
-	answer(lint, "confirm", "", 422)
+	answer(tag, "confirm", "", 422)
 	answer(once, "keep", "", 422)
-	answer(lint, "edit", "-", 422)
-	form := request("POST", review, url.Values{"id": {before[lint]["id"].(string)}, "answer": {"keep"}}.Encode())
+	answer(tag, "edit", "-", 422)
+	form := request("POST", review, url.Values{"id": {before[tag]["id"].(string)}, "answer": {"keep"}}.Encode())
 	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	form.Header.Set("Accept", "text/html")
 	if got := w.send(form); got.Code != 303 || got.Header().Get("Location") != review {
 		t.Errorf("by a form: %d %s", got.Code, got.Body)
 	}
-	answer(lint, "keep", "", 404)
+	answer(tag, "keep", "", 404)
 	answer(gen, "drop", "", 201)
-	answer(test, "edit", "test: `make test` needs the broker", 201)
+	answer(test, "edit", "`make test-mqtt` needs the broker", 201)
 	answer(once, "confirm", "", 201)
 	answer(held, "drop", "", 201)
 	answer(only, "drop", "", 201)
@@ -85,14 +85,14 @@ func TestAReviewByHTTP(t *testing.T) {
 	}
 	for range 2 { // also after all is read again
 		after := lines()
-		for _, text := range []string{lint, gen, test, "test: `make test` needs the broker", once, held, only,
+		for _, text := range []string{tag, gen, test, "`make test-mqtt` needs the broker", once, held, only,
 			"the broker restarts at night", "lamps have feet", "the rig has two lamps"} {
 			if after[text] != nil {
 				t.Errorf("asked again: %v", after[text])
 			}
 		}
 		content := w.call("GET", "/projects/lanternd/memory", "", 200)["content"].(string)
-		for text, want := range map[string]bool{"\n- lint: `make lint` [": true, "`make gen` [": false, "needs the broker [": true,
+		for text, want := range map[string]bool{"\n- not `git tag v0.5.0` but": true, "`make gen` failed": false, "needs the broker [": true,
 			"\n- the rig has two lamps\n": true, "under gen/": false, "The steps are": false, "have feet": false} {
 			if strings.Contains(content, text) != want {
 				t.Errorf("%q: %v in %s", text, !want, content)

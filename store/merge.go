@@ -51,6 +51,7 @@ func (s *Store) Merge(ctx context.Context, c ProjectClaim, into string) error {
 				(SELECT alias FROM project_alias WHERE project_id = ?1 AND kind <> 'name')`,
 			`UPDATE mark SET project_id = ?2 WHERE project_id = ?1`,
 			`UPDATE OR IGNORE review SET project_id = ?2 WHERE project_id = ?1`,
+			`UPDATE OR IGNORE received SET project_id = ?2 WHERE project_id = ?1`,
 			`UPDATE ledger SET project_id = ?2 WHERE project_id = ?1`)
 		if err == nil {
 			err = s.moveAll(t, c.ProjectID, into, "", `true`, pushed)

@@ -235,25 +235,6 @@ func (s *Store) fileLost(t tx, key string) error {
 	return s.settle(t, key)
 }
 
-// Prune removes sessions that cannot be read and have no extraction: those whose files are missing, and files that
-// are not sessions. It returns their keys. Forgotten and disabled sessions stay.
-func (s *Store) Prune(ctx context.Context) (keys []string, err error) {
-	err = s.quickly(ctx, func(t tx) error {
-		if keys, err = t.texts(`SELECT key FROM session WHERE error <> ''
-			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key AND head <> '')
-			AND NOT EXISTS (SELECT 1 FROM extraction WHERE session_key = session.key)
-			AND NOT EXISTS (SELECT 1 FROM mark WHERE session_key = session.key AND (forgotten OR disabled))
-			ORDER BY key`); err != nil {
-			return err
-		}
-		return t.execEach(jsonList(keys),
-			`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-			`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-			`DELETE FROM session WHERE key IN (SELECT value FROM json_each(?))`)
-	})
-	return keys, s.explain(err, "pruning sessions")
-}
-
 // mustExist returns an error of code memoir.CodeNotFound unless the project exists: it may have been
 // cleared since the caller resolved it.
 func mustExist(t tx, id string) error {

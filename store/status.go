@@ -105,14 +105,12 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 }
 
 // Failure returns why the consolidation of a project failed last, and is tried again or dead; empty if it did not.
-func (s *Store) Failure(ctx context.Context, projectID string) (reason string, err error) {
-	err = s.read(ctx, func(t tx) error {
+func (s *Store) Failure(ctx context.Context, projectID string) (string, error) {
+	return fetch(ctx, s, func(t tx) (string, error) {
 		reasons, err := t.texts(`SELECT last_error FROM job WHERE kind = 'consolidate' AND key = ?
 			AND (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)`, projectID)
-		reason = strings.Join(reasons, "")
-		return err
-	})
-	return reason, s.explain(err, "reading the state of a project")
+		return strings.Join(reasons, ""), err
+	}, "reading the state of a project")
 }
 
 // RunOutcome says how a run ended.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,7 +85,7 @@ func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error 
 			t.run(`DELETE FROM share WHERE project_id = ?`, projectID))
 		for _, base := range bases {
 			if err == nil {
-				_, err = s.regroup(t, projectID, base)
+				_, err = s.regroup(t, projectID, base, true)
 			}
 		}
 		return err
@@ -208,16 +209,18 @@ func (s *Store) Receive(
 		if withdrawn = false; mustExist(t, projectID) != nil {
 			return mustExist(t, projectID)
 		}
-		var bases []string
+		less := map[string]bool{} // the groups that change: whether something of them was withdrawn
 		for _, c := range changes {
 			of, err := receive(t, projectID, origin, c)
-			if bases = append(bases, of...); err != nil {
+			for _, base := range of {
+				less[base] = less[base] || c.Gone
+			}
+			if err != nil {
 				return err
 			}
 		}
-		slices.Sort(bases)
-		for _, base := range slices.Compact(bases) {
-			ended, err := s.regroup(t, projectID, base)
+		for _, base := range slices.Sorted(maps.Keys(less)) {
+			ended, err := s.regroup(t, projectID, base, less[base])
 			if withdrawn = withdrawn || ended; err != nil {
 				return err
 			}
@@ -227,13 +230,15 @@ func (s *Store) Receive(
 	return withdrawn, s.explain(err, "receiving statements of project %s", projectID)
 }
 
-// receive stores a change and returns the groups that it changes.
+// receive stores a change and returns the groups that it changes. What a hub withdrew stays away; what a repository
+// lost may return.
 func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 	if !c.Gone {
 		base := memoir.ReceivedKey(c.Member, c.Session)
 		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
-			SELECT ?1, ?2, ?3, ?4, ?5, iif(EXISTS (SELECT 1 FROM mark WHERE session_key = ?4 AND forgotten), '', ?6)
-			WHERE true ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
+				AND hash = ?3 AND statements = '' AND origin = 'repository') -- a person forgot it
+			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
 			statementColumn{&[]memoir.Statement{c.Statement}})
 		if n == 0 {
 			return nil, err
@@ -244,24 +249,32 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 		WHERE project_id = ? AND origin = ? AND hash = ? AND statements <> ''`, projectID, origin, c.Hash)
 	bases = slices.DeleteFunc(bases, func(base string) bool { return memoir.MemberOf(base) != c.Member })
 	for _, base := range bases {
-		err = errors.Join(err, t.run(`UPDATE received SET statements = '' WHERE project_id = ? AND origin = ? AND hash = ?
-			AND session = ?`, projectID, origin, c.Hash, base))
+		err = errors.Join(err, t.execAll([]any{projectID, origin, c.Hash, base},
+			`UPDATE received SET statements = '' WHERE project_id = ?1 AND origin = ?2 AND hash = ?3 AND session = ?4`,
+			`DELETE FROM received WHERE project_id = ?1 AND origin = ?2 AND hash = ?3 AND session = ?4
+				AND origin = 'repository'`))
 	}
 	return bases, err
 }
 
 // regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn
-// gets a new key, and that of before is forgotten: so lines that rested on it go, whoever wrote them.
-func (s *Store) regroup(t tx, projectID, base string) (withdrawn bool, err error) {
+// gets a new key, numbered by those that were forgotten, and that of before is forgotten: so lines that rested on it
+// go, whoever wrote them.
+func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool, err error) {
+	const ofGroup = `(session_key = ?1 OR session_key > ?1 || '.' AND session_key < ?1 || '/')`
 	e := memoir.Extraction{SessionKey: base, ProjectID: projectID, Model: "received"}
-	gone, hashes := 0, sha256.New()
-	err = t.each(`SELECT hash, day, statements FROM received
-		WHERE project_id = ? AND origin IN ('hub', 'repository') AND session = ? ORDER BY day, hash`, // of the index
+	hashes := sha256.New()
+	gone, err := t.texts(`SELECT session_key FROM mark WHERE forgotten AND `+ofGroup+` UNION
+		SELECT session_key FROM extraction WHERE ?2 AND `+ofGroup, base, less)
+	if err != nil {
+		return false, err
+	}
+	err = t.each(`SELECT hash, day, statements FROM received WHERE project_id = ? AND origin IN ('hub', 'repository')
+		AND session = ? AND statements <> '' ORDER BY day, hash`, // of the index
 		[]any{projectID, base}, func(scan scanner) error {
 			var hash, day, text string
 			var one []memoir.Statement
-			if err := scan(&hash, &day, &text); err != nil || text == "" {
-				gone++
+			if err := scan(&hash, &day, &text); err != nil {
 				return err
 			}
 			at, err := time.Parse(time.DateOnly, day)
@@ -275,8 +288,8 @@ func (s *Store) regroup(t tx, projectID, base string) (withdrawn bool, err error
 	if err != nil {
 		return false, err
 	}
-	if gone > 0 {
-		e.SessionKey += "." + strconv.Itoa(gone)
+	if len(gone) > 0 {
+		e.SessionKey += "." + strconv.Itoa(len(gone))
 	}
 	former, err := t.texts(`SELECT key FROM session WHERE (key = ?1 OR key > ?1 || '.' AND key < ?1 || '/')
 		AND reason <> 'forgotten' AND (key <> ?2 OR ?3)`, base, e.SessionKey, len(e.Statements) == 0)

@@ -165,3 +165,49 @@ func TestEverythingIsSentAgain(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestWhatARepositoryGivesAgainReturnsUnlessAPersonForgotIt(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	one, two := theirStatement("alice", "abc", "one"), theirStatement("alice", "def", "two")
+	gone := Received{Member: "alice", Hash: one.Hash, Gone: true}
+	receive := func(changes ...Received) []string {
+		t.Helper()
+		_, err := s.Receive(t.Context(), project, FromRepository, "", changes)
+		must(t, err)
+		return inputKeys(t, s)
+	}
+	for _, step := range []struct {
+		changes []Received
+		want    []string
+	}{
+		{[]Received{one, two}, []string{"codex:s00", "team:alice-abc", "team:alice-def"}},
+		{[]Received{gone}, []string{"codex:s00", "team:alice-def"}},
+		{[]Received{one}, []string{"codex:s00", "team:alice-abc.1", "team:alice-def"}},
+		{[]Received{gone, one}, []string{"codex:s00", "team:alice-abc.2", "team:alice-def"}},
+	} {
+		if got := receive(step.changes...); !slices.Equal(got, step.want) {
+			t.Errorf("%+v: %q, want %q", step.changes, got, step.want)
+		}
+	}
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"team:alice-def"}}))
+	elsewhere := two // as a fork, or a project that was merged, has it
+	elsewhere.Session = "defg"
+	if got := receive(two, elsewhere); !slices.Equal(got, []string{"codex:s00", "team:alice-abc.2"}) {
+		t.Errorf("forgotten: %q", got)
+	}
+}
+
+func TestWhatIsSharedAgainIsReceivedAgain(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	for _, want := range []string{"team:alice-abc", "team:alice-abc.1"} {
+		must(t, s.Share(t.Context(), project, "k"))
+		_, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "abc", "one")})
+		must(t, err)
+		if got := inputKeys(t, s); !slices.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		must(t, s.Unshare(t.Context(), project, false))
+	}
+}

@@ -49,13 +49,12 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		f := f
 		keys, err := f.derived(t)
-		shared, errShared := t.exists(`SELECT 1 FROM share`)
-		for _, key := range keys {
-			if shared { // what another machine of this person sent, or will send, of the same session
-				f.Keys = append(slices.Clip(f.Keys), memoir.ReceivedKey("", wire.SessionHash(key, "")))
-			}
+		for _, key := range keys { // what another machine of this person sent of the same session
+			theirs, failed := t.texts(`SELECT key FROM session WHERE key = ?1 OR key > ?1 || '.' AND key < ?1 || '/'`,
+				memoir.ReceivedKey("", wire.SessionHash(key, "")))
+			f.Keys, err = append(slices.Clip(f.Keys), theirs...), errors.Join(err, failed)
 		}
-		return errors.Join(err, errShared, s.beginForgetting(t, f), t.run(`UPDATE received SET statements = '' WHERE EXISTS (
+		return errors.Join(err, s.beginForgetting(t, f), t.run(`UPDATE received SET statements = '' WHERE EXISTS (
 			SELECT 1 FROM json_each(?) WHERE value = session OR substr(value, 1, length(session) + 1) = session || '.')`,
 			jsonList(f.Keys)))
 	}), "forgetting sessions")

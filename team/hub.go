@@ -1,8 +1,9 @@
-// Package team shares statements with other machines: of the same person, and of other members. It knows what leaves a
-// machine and what may arrive, the files of a home that has joined a hub, and how to push and pull. It consolidates
-// nothing.
+// Package team shares statements with other machines: of the same person, and of other members. It knows what leaves
+// a machine and what may arrive, the files of a home that has joined a hub, how to push and pull, and the team memory
+// in a repository. It consolidates nothing.
 //
-// Read share.go first (what leaves), then sync.go (push and pull), client.go (HTTP) and hub.go (files of the home).
+// Read share.go first (what leaves), then sync.go (push and pull), client.go (HTTP) and hub.go (files of the home);
+// of a repository promote.go (its files), then repository.go (reading them).
 package team
 
 import (

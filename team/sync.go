@@ -53,7 +53,7 @@ const renewWithin = 30 * 24 * time.Hour
 func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	o.Now = cmp.Or(o.Now, time.Now())
 	s := &syncing{Options: o, report: Report{Held: []Held{}, Projects: []string{}}, projects: map[string]memoir.Project{},
-		sessions: map[string]string{}}
+		sessions: map[string]string{}, forgotten: map[string]bool{}}
 	var errState error
 	hub, err := Load(o.Home)
 	if s.hub = hub; err == nil {
@@ -84,10 +84,12 @@ type syncing struct {
 	state    State
 	report   Report
 	projects map[string]memoir.Project
-	leaving  leaving           // of the project that was last looked at
-	failed   map[string]error  // of projects, by key
-	sessions map[string]string // of statements that are being sent, by hash
-	refused  map[string]bool   // hashes of statements that the hub refuses
+	leaving  leaving // of the project that was last looked at
+
+	failed    map[string]error  // of projects, by key
+	sessions  map[string]string // of statements that are being sent, by hash
+	refused   map[string]bool   // hashes of statements that the hub refuses
+	forgotten map[string]bool   // hashes of sessions
 }
 
 // errReads is of a project that the member only reads: its outbox waits, and nothing fails.
@@ -109,6 +111,11 @@ func (s *syncing) run(ctx context.Context, what int) (err error) {
 	for _, row := range rows {
 		s.projects[row.ID] = row.Project
 	}
+	forgotten, errForgotten := s.Store.Forgotten(ctx)
+	for key := range forgotten {
+		s.forgotten[wire.SessionHash(key, "")] = true
+	}
+	err = cmp.Or(err, errForgotten)
 	for tries := 0; tries == 0 && err == nil || tries < 3 && errors.Is(err, errAgain); tries++ {
 		err, s.failed, s.refused = nil, map[string]error{}, map[string]bool{}
 		s.unhold(everySession)
@@ -336,7 +343,7 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 	received := 0
 	for _, c := range page.Items {
 		one, ok := arrived(c, s.hub.Member, s.Scanner)
-		if own := one.Member == "" && sent[c.Hash] && !one.Gone; ok && !own {
+		if here := one.Member == "" && !one.Gone && (sent[c.Hash] || s.forgotten[c.Session]); ok && !here {
 			changes = append(changes, one)
 			if !one.Gone {
 				received++

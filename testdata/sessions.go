@@ -74,7 +74,6 @@ var sessions = []Session{
 			"Next time write the CHANGELOG.md entry before tagging, and always sign tags with git tag -s.",
 		},
 		Facts: []string{
-			"make dist",
 			"Next time write the CHANGELOG.md entry before tagging",
 			"always sign tags with git tag -s",
 		},
@@ -85,7 +84,6 @@ var sessions = []Session{
 		Project: Lanternd,
 		Updated: moment("2026-05-09T09:31:18.510Z"),
 		Prompts: []string{"Release 0.4.1 with the fix for fading groups."},
-		Facts:   []string{"make dist"},
 	},
 	{
 		Name:   "scenes",
@@ -142,9 +140,6 @@ var sessions = []Session{
 			"Put the date into the CHANGELOG.md heading, in ISO form.",
 			"use git tag -s, the mirror refuses unsigned tags",
 		},
-		Facts: []string{
-			"make dist",
-		},
 	},
 	{
 		Name:   "groups",
@@ -172,7 +167,6 @@ var sessions = []Session{
 		Reason:  memoir.ReasonTooRecent,
 		Updated: moment("2026-05-20T06:25:32.010Z"),
 		Prompts: []string{"How do I see what the daemon sends to a lamp?"},
-		Facts:   []string{"LANTERND_LOG=debug"},
 	},
 	{
 		Name:   "curves",
@@ -227,7 +221,6 @@ var sessions = []Session{
 			"The index is keyed by path, so a rename loses the receipt. Key it by content hash and rebuild it. We stay with SQLite FTS5, no server.",
 			"ls -l var",
 		},
-		Facts: []string{"papertrail reindex"},
 		Traps: []string{
 			"MongoDB",
 			"pymongo",
@@ -263,7 +256,6 @@ var sessions = []Session{
 		Project: Papertrail,
 		Updated: moment("2026-05-19T15:00:54Z"),
 		Prompts: []string{"The disk with the index was replaced. Rebuild the index and check it."},
-		Facts:   []string{"papertrail verify"},
 	},
 	{
 		Name:   "hello",

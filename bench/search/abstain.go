@@ -68,7 +68,7 @@ func abstain(ctx context.Context, sessions string, misses bool) error {
 	return nil
 }
 
-// real asks about the sessions below a directory. The points were chosen on the odd lines.
+// real asks about the sessions below a directory. The points were chosen on these questions and others.
 func real(ctx context.Context, sessions string, off []string, misses bool) error {
 	home, drop, err := homeIn(ctx, sessions)
 	defer drop()

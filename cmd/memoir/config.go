@@ -233,15 +233,19 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 
 func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR]",
+		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR|BRANCH]",
 		Usage: "trust a project's settings",
 		Description: help("A project's .memoir.yml may switch memory off and lower caps. Its other settings apply only\n"+
-			"after this command, which must be repeated when the file changes. Read the file first.",
-			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list"),
+			"after this command, which must be repeated when the file changes. Read the file first.\n"+
+			"--team instead trusts, once, what the repository's default branch at origin has in .memoir-team,\n"+
+			"or the branch BRANCH. Without a remote, BRANCH is needed. It asks first.",
+			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list",
+			"memoir trust --team", "memoir trust --team main", "memoir trust --team --undo"),
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "team", Usage: "the team memory of this directory's repository"},
 			&cli.BoolFlag{Name: "undo", Usage: "revoke the trust"},
 			&cli.BoolFlag{Name: "list", Usage: "list trusted files, and those that have changed since"},
-			jsonFlag(),
+			yesFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)
@@ -251,6 +255,9 @@ func trustCommand(p *program) *cli.Command {
 			}
 			if c.Bool("list") {
 				return p.listTrusted(c, home)
+			}
+			if c.Bool("team") {
+				return p.trustTeam(c, home, dir)
 			}
 			if dir == "" {
 				here, err := p.placeAt(c, "")
@@ -287,7 +294,7 @@ func (p *program) listTrusted(c *cli.Context, home string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]string{"trusted": {}, "changed": {}}
+	files := map[string][]string{"trusted": {}, "changed": {}, "teams": append([]string{}, trusted.Teams()...)}
 	for _, file := range trusted.Files() {
 		state := "trusted"
 		if content, err := disk.ReadFile(file, config.MaxFileSize); err != nil || !trusted.Trusted(file, content) {
@@ -301,6 +308,9 @@ func (p *program) listTrusted(c *cli.Context, home string) error {
 		}
 		for _, file := range files["changed"] {
 			p.ui.printf("%s: changed since; not trusted\n", file)
+		}
+		for _, repository := range files["teams"] {
+			p.ui.printf("%s: team memory\n", repository)
 		}
 		if len(trusted) == 0 {
 			p.ui.say("no project is trusted")

@@ -123,15 +123,10 @@ func (p *program) recap(c *cli.Context) error {
 func (p *program) findOverflow(c *cli.Context, opts pipeline.Options, in *hookInput) {
 	settings := opts.Settings
 	window := settings.Memories.MemoryWindow
-	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
+	if p.reading == nil || window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
 		return
 	}
-	st, err := openAtOnce(c.Context, opts)
-	if err != nil || st == nil {
-		return
-	}
-	session, err := p.findSession(c.Context, st, in.session())
-	st.Close()
+	session, err := p.findSession(c.Context, p.reading, in.session())
 	if err != nil || session.ID != in.session() || session.ProjectID == "" || !pipeline.Recapped(session) ||
 		p.switchedOff(c, &settings, p.identify(settings, session.CWD)) != "" {
 		return

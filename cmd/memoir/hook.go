@@ -23,6 +23,7 @@ import (
 	"memoir/extract"
 	"memoir/integrate"
 	"memoir/internal/failpoint"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/search"
@@ -102,28 +103,21 @@ func parseHook(r io.Reader) (hookInput, error) {
 
 func (in hookInput) session() string {
 	for _, id := range []string{in.SessionID, in.SessionCamel, in.Conversation} {
-		if isID(id) {
+		if len(id) <= maxSessionID && sessionID.MatchString(id) {
 			return id
 		}
 	}
 	return ""
 }
 
-// isID reports whether a text has the form of a session's id. It becomes an argument and a part of a log, so nothing
-// else is accepted. A regular expression takes longer to compile than the rest of a hook's input to read.
-func isID(text string) bool {
-	mark := func(r rune) bool { return strings.ContainsRune("._-", r) }
-	other := func(r rune) bool { return !isLetter(r) && (r < '0' || r > '9') && !mark(r) }
-	return text != "" && len(text) <= 128 && !mark(rune(text[0])) && !strings.ContainsFunc(text, other)
-}
+// sessionID matches the id of a session. It becomes an argument and a part of a log, so nothing else is accepted. The
+// expression has no length, since it would take milliseconds to compile.
+var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// isEvent reports whether a text has the form of an event's name. It is returned to the agent, so nothing else is
-// accepted.
-func isEvent(text string) bool {
-	return text != "" && len(text) <= 40 && !strings.ContainsFunc(text, func(r rune) bool { return !isLetter(r) })
-}
+const maxSessionID = 128
 
-func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
+// eventName matches the name of an event. It is returned to the agent, so nothing else is accepted.
+var eventName = lazyregexp.New(`^[A-Za-z]{1,40}$`)
 
 // forgot reports whether a session starts again without what it was told.
 func (in hookInput) forgot() bool { return in.Source == "compact" || in.Source == "clear" }
@@ -164,7 +158,7 @@ func hookOutput(agent, event, context, fault string) string {
 	v := map[string]any{}
 	switch agent {
 	case "claude", "codex", "gemini", "qwen":
-		if !isEvent(event) {
+		if !eventName.MatchString(event) {
 			event = "SessionStart"
 		}
 		if context != "" {
@@ -201,11 +195,10 @@ func (p *program) noMemory(err error) string {
 // forUser says why what is new does not get into a project's memory: the disk is full, the last run failed, or the
 // project's consolidation did, which later runs wait to try again. Otherwise it says what a review would show.
 func (p *program) forUser(c *cli.Context, projectID string) string {
-	st, err := p.openToInject(c)
-	if st == nil || err != nil { // no memory, or inject has failed already
+	st := p.reading
+	if st == nil { // no memory, or inject has failed already
 		return ""
 	}
-	defer p.release(st)
 	if err := st.Room(); err != nil {
 		return oneLine(p.redact(err.Error())) + "; memory is not updated"
 	}

@@ -102,9 +102,10 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		p.ui.write(hookOutput(agent, in.Event, "", ""))
 		return nil
 	}
-	p.findOverflow(c, opts, in)
 	p.reading, _ = openAtOnce(c.Context, opts) // else each reader tries again, and says why not
+	p.findOverflow(c, opts, in)
 	found, err := p.heard(c, opts, &settings, in)
+	found.recap, found.session = in.recap, in.session()
 	if err == nil && found.why == "" {
 		found, err = p.tell(c, settings, opts.Home, found, agent)
 	}
@@ -362,7 +363,7 @@ func frame(home, id string, fit func(tokens int) string, user, summary, said str
 
 // notesOf returns a person's notes as a session in a project gets them. It opens the database only if there are notes.
 func (p *program) notesOf(c *cli.Context, home, project string) (notes entry.Notes, err error) {
-	if !entry.Any(home, project) {
+	if !entry.Any(memory.At(home, project)) && !entry.Any(memory.At(home, memoir.UserProjectID)) {
 		return notes, nil
 	}
 	st, err := p.openToInject(c)

@@ -291,13 +291,10 @@ var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
 // withoutRules removes from a summary the lines that the text before it has, and headings without lines.
 func withoutRules(summary, before string) string {
 	noted := map[string]bool{}
-	if before == "" {
-		return summary
-	}
 	for line := range strings.Lines(before) {
 		noted[memoir.RuleKey(memoir.BlockKey(noteNumber.ReplaceAllString(line, "")))] = true
 	}
 	return memory.Without(summary, func(_ int, line string) bool {
-		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(memoir.BlockKey(line))]
+		return len(noted) > 0 && strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(memoir.BlockKey(line))]
 	})
 }

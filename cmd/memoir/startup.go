@@ -218,49 +218,42 @@ const (
 	catchUpLock   = 500 * time.Millisecond // a wait for the database
 )
 
-// heard returns the project of a starting session, after hear.
+// heard returns the project of a starting session, after it read what agents have written in its sessions since the
+// last scan, and what a start elsewhere left of them. The run in the background reads the rest.
 func (p *program) heard(c *cli.Context, opts pipeline.Options, settings *config.Settings, in *hookInput) (
 	found injection, err error) {
-	found, err = p.projectOfSession(c, settings, opts.Home, in.directory())
-	if err != nil || found.why != "" {
+	dir, unread := in.directory(), 0
+	found, err = p.projectOfSession(c, settings, opts.Home, dir)
+	if err != nil || found.why != "" || p.reading == nil { // the next run creates, updates or restores the database
 		return found, err
 	}
-	if fault := p.hear(c, opts, in.directory(), found.project); fault != nil { // what runs read is told all the same
+	if found.project != "" {
+		unread, _ = p.reading.CountUntaken(c.Context, found.project, pipeline.MaxCatchUp)
+	}
+	if fault := p.hear(c, opts, dir, unread > 0); fault != nil { // what runs read is told all the same
 		p.logStartup(fault)
 	}
 	if found.project == "" { // its first session may be known now
-		found, err = p.projectOfSession(c, settings, opts.Home, in.directory())
+		return p.projectOfSession(c, settings, opts.Home, dir)
 	}
-	found.recap, found.session = in.recap, in.session()
-	return found, err
+	return found, nil
 }
 
-// hear reads what agents have written in sessions of a directory's project since the last scan, for a session that
-// starts there, and what a start elsewhere left of them. The run in the background reads the rest.
-func (p *program) hear(c *cli.Context, opts pipeline.Options, dir, projectID string) (err error) {
-	unread := 0
-	if p.reading != nil && projectID != "" {
-		unread, _ = p.reading.CountUntaken(c.Context, projectID, pipeline.MaxCatchUp)
-	}
+func (p *program) hear(c *cli.Context, opts pipeline.Options, dir string, unread bool) (err error) {
 	if opts.Progress = nil; dir == "" && c.String("project") == "" {
-		dir, err = os.Getwd()
-	}
-	if err == nil {
-		defer debug.SetGCPercent(debug.SetGCPercent(400))           // collecting what one session leaves takes time
-		ctx, cancel := context.WithTimeout(c.Context, 2*hearWithin) // a directory may be on a disk that does not answer
-		defer cancel()
-		open := func(ctx context.Context) (*store.Store, error) {
-			if st, err := openAtOnce(c.Context, opts); st == nil {
-				return nil, cmp.Or(err, context.DeadlineExceeded) // the next run creates, updates or restores it
-			} else if err := st.Close(); err != nil {
-				return nil, err
-			}
-			return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: hearWithin})
+		if dir, err = os.Getwd(); err != nil {
+			return err
 		}
-		_, err = interruptibly(ctx, func() (none struct{}, err error) {
-			return none, pipeline.CatchUp(ctx, opts, hearWithin, dir, unread > 0, open)
-		})
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(1000))          // collecting what one session leaves takes time
+	ctx, cancel := context.WithTimeout(c.Context, 2*hearWithin) // a directory may be on a disk that does not answer
+	defer cancel()
+	open := func(ctx context.Context) (*store.Store, error) {
+		return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: hearWithin})
+	}
+	_, err = interruptibly(ctx, func() (none struct{}, err error) {
+		return none, pipeline.CatchUp(ctx, opts, hearWithin, dir, unread, open)
+	})
 	return unlessLate(err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/operation"
 	"memoir/store"
+	"memoir/team"
 )
 
 func statusCommand(p *program) *cli.Command {
@@ -122,7 +123,7 @@ func (p *program) printStatus(s operation.Status) {
 		hint = r.Hint
 	}
 	p.statusLine("next run", sayNext(s.Next))
-	p.statusOfTeam(s.Team)
+	p.statusOfTeam(s.Team, s.TeamMemories)
 	statusList(p, "running", s.Running, sayRunning)
 	statusList(p, "failed", s.Failed, sayFailed)
 	statusList(p, "dead", s.Dead, sayFailed)
@@ -153,6 +154,14 @@ func statusList[T any](p *program, label string, all []T, say func(T) string) {
 		}
 		p.statusLine(label, say(one))
 	}
+}
+
+func sayTeam(t team.Memory) string {
+	text := t.Project + ": " + count(t.Lines, "line")
+	if !t.Trusted {
+		return text + ", not trusted: `memoir trust --team` there reads them"
+	}
+	return strings.TrimSuffix(text+"; ignored files: "+byRule(t.Ignored), "; ignored files: ")
 }
 
 func sayNext(n operation.Next) string {

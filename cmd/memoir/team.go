@@ -36,7 +36,7 @@ func teamCommand(p *program) *cli.Command {
 			"memoir team join https://hub.example.com", "memoir team share", "memoir team status"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.teamStatus,
-		Subcommands: []*cli.Command{
+		Subcommands: append(promoteCommands(p),
 			sub(p.joinTeam, "join", "URL", "join a hub with a one-time code",
 				"Exchanges a one-time code of an operator for a token of this machine, which only you can read.\n"+
 					"It asks for the code, unless --code-file names it. Nothing is shared by that. If the token was\n"+
@@ -63,7 +63,7 @@ func teamCommand(p *program) *cli.Command {
 			sub(p.teamStatus, "status", "", "show what is shared, and how synchronising goes",
 				"Shows the hub, the shared projects, what waits, what stays here and why, and since when\n"+
 					"synchronising fails. It uses no network.", nil, "memoir team status"),
-		},
+		),
 	}
 }
 
@@ -285,22 +285,23 @@ func (p *program) teamStatus(c *cli.Context) error {
 		for _, s := range out.Shares {
 			p.statusLine("shared", fmt.Sprintf("%s as %s: %d sent, %d received", s.ProjectID, s.Key, s.Sent, s.Received))
 		}
-		p.statusLine("sync", sayTeam(*out))
+		p.statusLine("sync", saySync(*out))
 		statusList(p, "kept here", out.Held, sayHeld)
 		p.ui.sayHint(out.Hint)
 	})
 }
 
-// statusOfTeam is a part of `memoir status`.
-func (p *program) statusOfTeam(t *operation.Team) {
+// statusOfTeam prints the lines of `memoir status`: of the hub and of repositories.
+func (p *program) statusOfTeam(t *operation.Team, repositories []team.Memory) {
 	if t != nil {
-		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), sayTeam(*t)))
+		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), saySync(*t)))
 		statusList(p, "kept here", t.Held, sayHeld)
 	}
+	statusList(p, "team", repositories, sayTeam)
 }
 
-// sayTeam says how synchronising goes.
-func sayTeam(t operation.Team) string {
+// saySync says how synchronising goes.
+func saySync(t operation.Team) string {
 	text := "never yet"
 	if !t.Success.IsZero() {
 		text = "last at " + operation.Zoned(t.Success)

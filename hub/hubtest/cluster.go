@@ -98,7 +98,8 @@ func (c *Cluster) create(durable bool) error {
 	}
 	users, pooler := "", fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%d\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"+
 		"listen_port = %d\nunix_socket_dir =\npool_mode = transaction\nauth_type = trust\nauth_file = users.txt\n"+
-		"default_pool_size = 4\nmax_client_conn = 2000\npidfile = pgbouncer.pid\nlogfile = pgbouncer.log\n", c.port, c.pool)
+		"default_pool_size = 4\nserver_login_retry = 1\nmax_client_conn = 2000\n"+
+		"pidfile = pgbouncer.pid\nlogfile = pgbouncer.log\n", c.port, c.pool)
 	for _, name := range []string{"postgres", Owner, Serve} {
 		users += strconv.Quote(name) + ` ""` + "\n"
 	}

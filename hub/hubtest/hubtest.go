@@ -26,10 +26,28 @@ var (
 // Main runs the tests of a package, and stops the cluster that they share. Call it as TestMain.
 func Main(m *testing.M) {
 	code := m.Run()
+	Stop()
+	os.Exit(code)
+}
+
+// Stop stops the cluster that the tests of a package share.
+func Stop() {
 	if shared != nil {
 		shared.Stop()
 	}
-	os.Exit(code)
+}
+
+// Shared returns the cluster that all tests of a package share. Without PostgreSQL the test is skipped.
+func Shared(t testing.TB) *Cluster {
+	t.Helper()
+	starting.Do(func() { shared, sharedErr = Start(false) })
+	if errors.Is(sharedErr, ErrMissing) {
+		t.Skip(sharedErr)
+	}
+	if sharedErr != nil {
+		t.Fatal(sharedErr)
+	}
+	return shared
 }
 
 // Database is a database of its own, migrated, with an organisation.
@@ -40,18 +58,10 @@ type Database struct {
 	Owner *hub.Hub // as the owner of the tables
 }
 
-// NewDatabase returns a database on the cluster that all tests of a package share. Without PostgreSQL the test is
-// skipped.
+// NewDatabase returns a database of the shared cluster.
 func NewDatabase(t testing.TB) *Database {
 	t.Helper()
-	starting.Do(func() { shared, sharedErr = Start(false) })
-	if errors.Is(sharedErr, ErrMissing) {
-		t.Skip(sharedErr)
-	}
-	if sharedErr != nil {
-		t.Fatal(sharedErr)
-	}
-	d, err := shared.NewDatabase(fmt.Sprintf("hub%d", databases.Add(1)))
+	d, err := Shared(t).NewDatabase(fmt.Sprintf("hub%d", databases.Add(1)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,8 +148,8 @@ END $$;
 
 -- The begin of a transaction of a member: it sets whose it is if the token (its hash) is valid. With hold, revoking the
 -- token waits for the transaction.
-CREATE FUNCTION memoir.enter(token bytea, hold boolean) RETURNS TABLE (organisation bigint, member bigint, machine bigint,
-	expires timestamptz, live boolean, revoked boolean, forgotten boolean, epoch text) ROWS 1 LANGUAGE plpgsql AS $$
+CREATE FUNCTION memoir.enter(token bytea, hold boolean) RETURNS TABLE (machine bigint,
+	expires timestamptz, live boolean, revoked boolean, epoch text) ROWS 1 LANGUAGE plpgsql AS $$
 DECLARE
 	found memoir.token;
 BEGIN
@@ -162,9 +162,12 @@ BEGIN
 	IF live THEN
 		PERFORM set_config('memoir.organisation', found.organisation::text, true),
 			set_config('memoir.member', found.member::text, true);
+		IF NOT hold AND found.seen < now() - interval '10 minutes' THEN
+			UPDATE memoir.token t SET seen = now() WHERE t.id = found.id;
+		END IF;
 	END IF;
-	RETURN QUERY SELECT found.organisation, found.member, found.id, found.expires, live, found.revoked IS NOT NULL,
-		found.seen < now() - interval '10 minutes', memoir.current_epoch() WHERE found.id IS NOT NULL;
+	RETURN QUERY SELECT found.id, found.expires, live, found.revoked IS NOT NULL, memoir.current_epoch()
+		WHERE found.id IS NOT NULL;
 END $$;
 
 -- The predicates of a member's queries: where a token (its hash) may act on a project with a role. A project that nobody

@@ -75,8 +75,11 @@ func SessionHash(key, machine string) string {
 		machine = ""
 	}
 	sum := sha256.Sum256([]byte("session 1\n" + machine + "\n" + key))
-	return hex.EncodeToString(sum[:12])
+	return hex.EncodeToString(sum[:SessionDigits/2])
 }
+
+// SessionDigits is the length of a SessionHash.
+const SessionDigits = 24
 
 // Push is the body of POST /v1/push. It is carried out whole or not at all. What is known already changes nothing, and
 // a hash with a tombstone of this member does not come back.
@@ -193,7 +196,7 @@ func (p Push) Check() error {
 		if json.Unmarshal(s.Body, &fields) != nil || len(fields) == 0 || !utf8.Valid(s.Body) {
 			return bad("a statement's body is no JSON object")
 		}
-		if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !isHex(s.Session, 24) {
+		if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !isHex(s.Session, SessionDigits) {
 			return bad("a statement has no day or session")
 		}
 		if s.Hash != Of(s.Session, s.Own, s.Day, s.Body) {

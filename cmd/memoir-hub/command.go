@@ -1,0 +1,217 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/hub"
+	"memoir/team/wire"
+)
+
+var (
+	databaseFlag = &cli.StringFlag{Name: "database", EnvVars: []string{"MEMOIR_HUB_DATABASE"},
+		Usage: "connect to `URL`, postgres://ROLE@HOST/NAME; a password belongs in the variable or in ~/.pgpass"}
+	orgFlag  = &cli.StringFlag{Name: "org", Usage: "the organisation `NAME`, if there are several"}
+	jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON", DisableDefaultText: true}
+)
+
+func newApp() *cli.App {
+	group := func(name, usage string, commands ...*cli.Command) *cli.Command {
+		return &cli.Command{Name: name, Usage: usage, Subcommands: commands, Action: unknown}
+	}
+	return &cli.App{
+		Name: "memoir-hub", Usage: "a team's hub for memoir", Version: version(), HideHelpCommand: true, Action: unknown,
+		Description: "Machines push what their sessions showed, and pull what others pushed. `serve` runs as a role that\n" +
+			"row-level security binds; all other commands as the role that owns the tables.\n\n" +
+			"Exit codes: 0 done; 1 failed; 2 bad usage or configuration; 130 interrupted.",
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   usageError,
+		Commands: []*cli.Command{
+			migrateCommand(), serveCommand(),
+			group("org", "organisations",
+				command("add", "NAME", "add an organisation", "memoir-hub org add acme", nil,
+					func(c *cli.Context, h *hub.Hub, args []string) error { return h.AddOrganisation(c.Context, args[0]) }),
+				command("list", "", "list organisations", "memoir-hub org list --json", []cli.Flag{jsonFlag},
+					func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Organisations) })),
+			group("member", "who may use the hub", memberCommands()...),
+			group("token", "machines, each with a token",
+				list("machines", "memoir-hub token list --json", hub.Admin.Tokens),
+				admin("revoke", "ID", "refuse a machine from its next request on", "memoir-hub token revoke 17", nil,
+					func(c *cli.Context, a hub.Admin, args []string) error {
+						id, _ := strconv.ParseInt(args[0], 10, 64) // 0 is no machine's
+						return a.RevokeToken(c.Context, id)
+					})),
+			admin("grant", "MEMBER PROJECT ROLE", "give a member a role in a project, * for every project; the highest counts",
+				"memoir-hub grant anna github.com/acme/shop writer\n  memoir-hub grant anna '*' reader", nil,
+				func(c *cli.Context, a hub.Admin, args []string) error {
+					return a.Grant(c.Context, args[0], key(args[1]), wire.Role(args[2]))
+				}),
+			admin("revoke", "MEMBER PROJECT", "take a role in a project away, * for the one in every project",
+				"memoir-hub revoke anna github.com/acme/shop", nil,
+				func(c *cli.Context, a hub.Admin, args []string) error {
+					return a.Revoke(c.Context, args[0], key(args[1]))
+				}),
+			group("project", "projects and their keys",
+				list("projects", "memoir-hub project list", hub.Admin.Projects),
+				admin("alias", "PROJECT KEY", "give a project another key, for example after its remote was renamed",
+					"memoir-hub project alias github.com/acme/shop github.com/acme/store", nil,
+					func(c *cli.Context, a hub.Admin, args []string) error { return a.Alias(c.Context, args[0], args[1]) })),
+			admin("erase", "MEMBER", "remove a member with all statements; only hashes stay", "memoir-hub erase anna", nil,
+				func(c *cli.Context, a hub.Admin, args []string) error {
+					n, err := a.Erase(c.Context, args[0])
+					return said(err, "erased %s of %s", memoir.Count(n, "statement"), args[0])
+				}),
+			command("status", "", "count what the database holds", "memoir-hub status --json", []cli.Flag{jsonFlag},
+				func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Status) }),
+		},
+	}
+}
+
+func memberCommands() []*cli.Command {
+	return []*cli.Command{
+		admin("add", "NAME", "add a member and print a one-time code to join with",
+			"memoir-hub member add anna\n  memoir-hub member add ci --role reader --project github.com/acme/shop",
+			[]cli.Flag{
+				&cli.StringFlag{Name: "role", Value: "writer", Usage: "`ROLE`: reader, writer or admin"},
+				&cli.StringSliceFlag{Name: "project", Usage: "only in the project `KEY`; may be repeated (default: every project)"},
+			},
+			func(c *cli.Context, a hub.Admin, args []string) error {
+				code, err := a.AddMember(c.Context, args[0], wire.Role(c.String("role")), c.StringSlice("project"))
+				return printCode(c, code, err)
+			}),
+		admin("code", "NAME", "print another one-time code, for another machine", "memoir-hub member code anna", nil,
+			func(c *cli.Context, a hub.Admin, args []string) error {
+				code, err := a.NewCode(c.Context, args[0])
+				return printCode(c, code, err)
+			}),
+		list("members with their roles", "memoir-hub member list --json", hub.Admin.Members),
+		admin("remove", "NAME", "end a member's machines, codes and roles; statements stay", "memoir-hub member remove anna",
+			nil, func(c *cli.Context, a hub.Admin, args []string) error { return a.Remove(c.Context, args[0]) }),
+	}
+}
+
+func migrateCommand() *cli.Command {
+	return command("migrate", "", "create or update the tables, and grant the serving role what it needs",
+		"memoir-hub migrate --database postgres://hub_owner@db/memoir --serve-role hub_serve",
+		[]cli.Flag{
+			&cli.StringFlag{Name: "serve-role", Required: true, Usage: "the role `NAME` that `serve` uses"},
+			&cli.BoolFlag{Name: "new-epoch", DisableDefaultText: true,
+				Usage: "machines send and read everything again: after the database's files were copied back"},
+		},
+		func(c *cli.Context, h *hub.Hub, _ []string) error {
+			n, err := h.Migrate(c.Context, c.String("serve-role"))
+			if err == nil && c.Bool("new-epoch") {
+				err = h.NewEpoch(c.Context)
+			}
+			return said(err, "applied %s; the schema has version %d", memoir.Count(n, "migration"), hub.SchemaVersion())
+		})
+}
+
+func serveCommand() *cli.Command {
+	return command("serve", "", "answer machines until SIGTERM; plain http is for this machine, or for a proxy",
+		"memoir-hub serve --listen :443 --tls-cert cert.pem --tls-key key.pem\n"+
+			"  memoir-hub serve --listen 10.0.0.5:8470 --behind-proxy --metrics-listen 127.0.0.1:8471",
+		[]cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8470", Usage: "listen on `HOST:PORT`"},
+			&cli.StringFlag{Name: "tls-cert", Usage: "certificate chain, a `FILE` in PEM"},
+			&cli.StringFlag{Name: "tls-key", Usage: "its key, a `FILE` in PEM"},
+			&cli.BoolFlag{Name: "behind-proxy", DisableDefaultText: true,
+				Usage: "a proxy speaks https, and sets X-Forwarded-Proto and X-Forwarded-For"},
+			&cli.StringFlag{Name: "metrics-listen", Usage: "serve /metrics on `HOST:PORT` (default: on a loopback --listen)"},
+		},
+		func(c *cli.Context, h *hub.Hub, _ []string) error {
+			return h.Serve(c.Context, hub.ServeOptions{
+				Listen: c.String("listen"), Certificate: c.String("tls-cert"), Key: c.String("tls-key"),
+				Metrics: c.String("metrics-listen"),
+			})
+		})
+}
+
+// command is one that works on the database.
+func command(
+	name, args, usage, example string, flags []cli.Flag, action func(c *cli.Context, h *hub.Hub, args []string) error,
+) *cli.Command {
+	return &cli.Command{
+		Name: name, ArgsUsage: cmp.Or(args, " "), Usage: usage, Description: "Examples:\n  " + example,
+		Flags: append([]cli.Flag{databaseFlag}, flags...), OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c)
+			if err != nil {
+				return err
+			}
+			if c.String("database") == "" {
+				return memoir.Errorf(memoir.CodeUsage, "pass --database URL, or set MEMOIR_HUB_DATABASE",
+					"no database was named")
+			}
+			h, err := hub.Open(c.Context, hub.Options{
+				Database: c.String("database"), Proxied: c.Bool("behind-proxy"),
+				Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("version", version()),
+			})
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			return action(c, h, args)
+		},
+	}
+}
+
+// admin is a command on an organisation.
+func admin(
+	name, args, usage, example string, flags []cli.Flag, action func(c *cli.Context, a hub.Admin, args []string) error,
+) *cli.Command {
+	return command(name, args, usage, example, append([]cli.Flag{orgFlag}, flags...),
+		func(c *cli.Context, h *hub.Hub, args []string) error {
+			return action(c, h.Admin(c.String("org")), args)
+		})
+}
+
+func list(of, example string, rows func(a hub.Admin, ctx context.Context) (hub.Table, error)) *cli.Command {
+	return command("list", "", "list "+of, example, []cli.Flag{orgFlag, jsonFlag},
+		func(c *cli.Context, h *hub.Hub, _ []string) error {
+			return printTable(c, func(ctx context.Context) (hub.Table, error) { return rows(h.Admin(c.String("org")), ctx) })
+		})
+}
+
+func unknown(c *cli.Context) error {
+	if word := c.Args().First(); word != "" {
+		return memoir.Errorf(memoir.CodeUsage, "`memoir-hub help` lists the commands", "there is no command %q", word)
+	}
+	_ = cli.ShowSubcommandHelp(c)
+	return memoir.Errorf(memoir.CodeUsage, "", "a command is missing")
+}
+
+func usageError(_ *cli.Context, err error, _ bool) error {
+	return memoir.Errorf(memoir.CodeUsage, "`memoir-hub help` lists the commands", "%s", strings.TrimSpace(err.Error()))
+}
+
+// key is a project's, or empty for every project.
+func key(word string) string {
+	if word == "*" {
+		return ""
+	}
+	return word
+}
+
+func printCode(c *cli.Context, code string, err error) error {
+	if err == nil {
+		_, err = fmt.Fprintln(c.App.Writer, code)
+	}
+	return said(err, "the code is valid for 24 hours; `memoir team join URL` asks for it")
+}
+
+// said writes a message unless something failed.
+func said(err error, format string, args ...any) error {
+	if err == nil {
+		fmt.Fprintf(os.Stderr, "memoir-hub: "+format+"\n", args...)
+	}
+	return err
+}

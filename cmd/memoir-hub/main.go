@@ -1,0 +1,137 @@
+// Command memoir-hub is a team's hub: it migrates the database, serves machines over HTTP, and does what operators do.
+//
+// This package parses flags, prints text or JSON, and sets exit codes; package hub does the work. Read main.go first
+// (output and exit codes), then command.go (the commands).
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/hub"
+)
+
+// Version is set by the build, as that of memoir is.
+var Version string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	app := newApp()
+	err := app.RunContext(ctx, arrange(app, os.Args[1:]))
+	code := exitCode(ctx, err)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "memoir-hub: error: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+		if hint := memoir.HintOf(err); hint != "" {
+			fmt.Fprintf(os.Stderr, "memoir-hub: hint: %s\n", hint)
+		}
+	}
+	os.Exit(code)
+}
+
+// exitCode returns 0 for done, 1 for failed, 2 for bad usage or configuration, 130 if a signal stopped a command.
+func exitCode(ctx context.Context, err error) int {
+	switch code := memoir.CodeOf(err); {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil:
+		return 130
+	case code == memoir.CodeUsage, code == memoir.CodeConfig:
+		return 2
+	}
+	return 1
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); Version == "" && ok {
+		return info.Main.Version
+	}
+	return Version
+}
+
+// arrange puts the command before the flags, and these before the arguments, as urfave/cli requires.
+// `help member` becomes `member --help`.
+func arrange(app *cli.App, args []string) []string {
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
+	var path, flags, rest []string
+	switches := []string{"json", "help", "h", "version", "v", "behind-proxy", "new-epoch"}
+	for commands := app.Commands; len(args) > 0; args = args[1:] {
+		word := args[0]
+		name := strings.TrimLeft(word, "-")
+		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == word })
+		switch {
+		case word == "--":
+			return slices.Concat([]string{"memoir-hub"}, path, flags, []string{"--"}, rest, args[1:])
+		case name != word && name != "":
+			flags = append(flags, word)
+			if !strings.Contains(name, "=") && !slices.Contains(switches, name) && len(args) > 1 {
+				flags, args = append(flags, args[1]), args[1:]
+			}
+		case at >= 0 && len(rest) == 0:
+			path, commands = append(path, word), commands[at].Subcommands
+		default:
+			rest = append(rest, word)
+		}
+	}
+	return slices.Concat([]string{"memoir-hub"}, path, flags, []string{"--"}, rest)
+}
+
+// arguments returns the arguments of a command, of which there must be one for each word of its usage.
+func arguments(c *cli.Context) ([]string, error) {
+	args, wanted := c.Args().Slice(), strings.Fields(c.Command.ArgsUsage)
+	if len(args) != len(wanted) || slices.Contains(args, "") {
+		return nil, memoir.Errorf(memoir.CodeUsage, "`memoir-hub help "+strings.TrimPrefix(c.Command.HelpName, "memoir-hub ")+
+			"` shows the usage", "expected: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
+	}
+	return args, nil
+}
+
+// printTable prints a table, or a JSON array with an object for each row.
+func printTable(c *cli.Context, table func(context.Context) (hub.Table, error)) error {
+	t, err := table(c.Context)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.ToUpper(strings.Join(t.Columns, "\t")))
+	objects := []map[string]any{}
+	for _, row := range t.Rows {
+		object, cells := map[string]any{}, make([]string, len(row))
+		for i, value := range row {
+			object[t.Columns[i]], cells[i] = value, cell(value)
+		}
+		objects = append(objects, object)
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	if !c.Bool("json") {
+		return w.Flush()
+	}
+	e := json.NewEncoder(c.App.Writer)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(objects)
+}
+
+func cell(v any) string {
+	switch v := v.(type) {
+	case time.Time:
+		return v.UTC().Format("2006-01-02 15:04")
+	case []any:
+		return strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", v), `[]"`), `" "`, ", ")
+	}
+	return fmt.Sprint(v)
+}

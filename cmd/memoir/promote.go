@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir/config"
+	"memoir/project"
+	"memoir/team"
+)
+
+func promoteCommands(p *program) []*cli.Command {
+	return []*cli.Command{
+		{Name: "promote", ArgsUsage: "ID...", Usage: "add statements to the team memory of this repository",
+			Description: help("Writes a file below .memoir-team of this checkout for each statement, as it is shown, after\n"+
+				"it asked. IDs are those of statements in `memoir why --json`, or of lines in `memoir review`; a\n"+
+				"beginning that no other has is enough. It is refused if it has a secret. The team gets it once the\n"+
+				"file is on the default branch. A wish of yours leaves this machine only so.",
+				"memoir team promote 6af2da0a36", "memoir team promote 6af2 91bc --who alice --yes"),
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "who", Usage: "your `NAME` in the files (default: user.name of git)"},
+				yesFlag(), jsonFlag()},
+			Action: p.promote},
+		{Name: "demote", ArgsUsage: "ID", Usage: "hide a statement of the team memory of this repository",
+			Description: help("Adds a file below .memoir-team of this checkout that has a hash of the id. The statement is\n"+
+				"hidden from everybody once that file is on the default branch. Its own file stays.",
+				"memoir team demote 6af2da0a36"),
+			Flags: []cli.Flag{yesFlag(), jsonFlag()}, Action: p.demote},
+	}
+}
+
+// checkout returns the repository of this directory.
+func (p *program) checkout(c *cli.Context, branch string) (project.Upstream, error) {
+	here, err := p.placeAt(c, "")
+	u, ok := project.FindUpstream(here.dir, branch)
+	if err == nil && !ok {
+		err = usagef("change to a checkout", "%s is in no repository of git", here.dir)
+	}
+	return u, err
+}
+
+func (p *program) promote(c *cli.Context) error {
+	if c.NArg() == 0 || slices.Contains(c.Args().Slice(), "") {
+		return usagef("`memoir why TEXT` shows ids", "%s needs the id of a statement", calledAs(c))
+	}
+	u, err := p.checkout(c, "")
+	if err != nil {
+		return err
+	}
+	st, err := p.openForReading(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	row, errRow := p.projectOf(c, st)
+	scanner, errScanner := p.scanner(c)
+	if err := cmp.Or(errRow, errScanner); err != nil {
+		return err
+	}
+	who := team.Who(cmp.Or(c.String("who"), team.UserName(c.Context, u)))
+	if who == "" {
+		return usagef("letters and digits of ASCII, or . _ -", "git has no user.name for the files: pass --who NAME")
+	}
+	statements, sessions, err := p.access(c).Named(c.Context, st, row.ID, c.Args().Slice())
+	redact := func(text string) string {
+		text, _ = scanner.Redact(text)
+		return text
+	}
+	row.Directories = append(row.Directories, u.Top)
+	var files []team.File
+	for i, s := range statements {
+		day := cmp.Or(s.At, sessions[i].EndedAt.UTC().Format(time.DateOnly))
+		f, failed := team.Promote(s, sessions[i].SessionKey, day, who, row.Project, config.UserHome(p.environ), redact)
+		if team.Demoted(u.Top, f.ID) {
+			failed = usagef("remove "+team.Tombstone(f.ID)+" first", "%s was demoted", f.ID)
+		}
+		err = errors.Join(err, failed)
+		files = append(files, f)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.Bool("json") {
+		for _, f := range files {
+			p.ui.printf("%s", f.Encode())
+		}
+	}
+	if err := p.confirm(c, "promote "+count(len(files), "statement")+" of "+row.ID, u.Top); err != nil {
+		return err
+	}
+	contents := map[string][]byte{}
+	for _, f := range files {
+		contents[f.ID+".json"] = f.Encode()
+	}
+	return p.addToTeam(c, u.Top, contents)
+}
+
+func (p *program) demote(c *cli.Context) error {
+	ref, err := argument(c, "statement's id")
+	if err != nil {
+		return err
+	}
+	u, err := p.checkout(c, "")
+	if err != nil {
+		return err
+	}
+	ids := slices.DeleteFunc(team.Promoted(u.Top), func(id string) bool { return !strings.HasPrefix(id, ref) })
+	if len(ids) != 1 {
+		return notFoundf("its files are in "+team.Folder, "%q begins the ids of %s there", ref, count(len(ids), "statement"))
+	}
+	if err := p.confirm(c, "demote "+ids[0], u.Top); err != nil {
+		return err
+	}
+	name := team.Tombstone(ids[0])
+	return p.addToTeam(c, u.Top, map[string][]byte{name: []byte(name + "\n")})
+}
+
+// addToTeam adds files to the team memory of a checkout.
+func (p *program) addToTeam(c *cli.Context, top string, contents map[string][]byte) error {
+	out := map[string][]string{"added": {}, "there": {}}
+	for name, content := range contents {
+		path, added, err := team.Write(top, name, content)
+		if err != nil {
+			return err
+		}
+		state := map[bool]string{true: "added", false: "there"}[added]
+		out[state] = append(out[state], path)
+	}
+	slices.Sort(out["added"])
+	slices.Sort(out["there"])
+	return p.result(c, nil, out, func() {
+		for _, path := range out["there"] {
+			p.ui.say("%s is there already, and is not changed", path)
+		}
+		for _, path := range out["added"] {
+			p.ui.say("added %s", path)
+		}
+		if len(out["added"]) > 0 {
+			p.ui.sayHint("`git add " + team.Folder + "` and commit; the team gets it from the default branch")
+		}
+	})
+}
+
+// trustTeam trusts the team memory of this directory's repository, or revokes that.
+func (p *program) trustTeam(c *cli.Context, home, branch string) error {
+	u, err := p.checkout(c, branch)
+	switch {
+	case err != nil:
+		return err
+	case c.Bool("undo"):
+		err = locked(home, func() error { return config.TrustTeam(home, u.Common, "", false) })
+	case u.Ref == "":
+		err = usagef("memoir trust --team BRANCH", "%s has no remote: name the branch that has the team memory", u.Top)
+	case strings.ContainsAny(branch, " \t\n^~:?*[\\") || path.Clean(u.Ref) != u.Ref:
+		err = usagef("", "%q is no branch", branch)
+	default:
+		do := "receive the team memory of " + u.Top + " from " + u.Ref + ", now and later"
+		if err = p.confirm(c, do, home); err == nil {
+			err = locked(home, func() error { return config.TrustTeam(home, u.Common, branch, true) })
+		}
+	}
+	if err == nil && c.Bool("json") {
+		return p.listTrusted(c, home)
+	}
+	if err == nil {
+		p.ui.say("the team memory of %s is %strusted", u.Common, map[bool]string{true: "not "}[c.Bool("undo")])
+		p.ui.sayHint("`memoir run` reads it")
+	}
+	return err
+}

@@ -1,0 +1,76 @@
+package consolidate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/model"
+)
+
+// theirs is a session of a member that states what a session of the built-in model does.
+func theirs(day int, bullets ...string) memoir.Extraction {
+	e := session(day, id(40+day), bullets...)
+	e.SessionKey = memoir.ReceivedKey("alice", strings.Repeat("ab", 12))
+	e.Identify()
+	return e
+}
+
+func TestLinesOfOthersAreMarkedAndStandBehindThePersons(t *testing.T) {
+	t.Parallel()
+	const own = "Findings: the queue of the scheduler drops a job when its worker restarts early"
+	other := theirs(9, "Findings: the queue of the scheduler drops a job when its worker restarts late", "Findings: the cache is shared", "Findings: a log says [note-1 2026-05-01] there",
+		"Open: their work goes on")
+	c := build(t, input(session(1, id(1), own, "Open: the index is half done"), other))
+	lines := under(c.MemoryMD, "## What is known")
+	want := []string{"- the queue of the scheduler drops a job when its worker restarts early [alice-abababab",
+		"- a log says (note-1 2026-05-01) there (from the team: alice) [alice-abababab",
+		"- the cache is shared (from the team: alice) [alice-abababab"}
+	if !slices.EqualFunc(lines, want, strings.HasPrefix) {
+		t.Errorf("got %q", lines)
+	}
+	if !strings.Contains(c.MemoryMD, "the index is half done") || strings.Contains(c.MemoryMD, "their work") {
+		t.Errorf("got\n%s", c.MemoryMD)
+	}
+	if !contains(under(c.MemorySummary, "## What to know"), "- the cache is shared (from the team: alice)") {
+		t.Errorf("got\n%s", c.MemorySummary)
+	}
+	if removed := consolidate.Uncited(lines[2]); removed != "- the cache is shared (from the team: alice)" {
+		t.Errorf("uncited: %q", removed)
+	}
+}
+
+func TestASkillTakesFromOthersOnlyWhatAPersonAccepted(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		accepted, dropped bool
+		want              string
+	}{
+		"new": {}, "accepted": {accepted: true, want: "make deploy"}, "dropped": {accepted: true, dropped: true},
+	} {
+		in := grown(t)
+		e := theirs(9, "Procedure: `make deploy`, then `make smoke`")
+		in.Extractions = append(in.Extractions, e)
+		in.Changed[e.SessionKey] = true
+		if test.accepted {
+			in.Accepted = map[string]int64{e.Statements[0].ID: 1}
+		}
+		if test.dropped {
+			in.HandEdits = append(in.HandEdits, memoir.HandEdit{ID: 9, File: memoir.MemoryFile, Action: memoir.EditRemoved,
+				Text: "- " + e.Statements[0].Text + " (from the team: alice) [alice-abababab 2026-07-09]"})
+		}
+		q := question(t, in)
+		deploy := skill("deploy", "---\nname: deploy\ndescription: Deploy.\n---\n\n# Deploy\n\nTaken from 1 run [alice-abababab 2026-07-10]\n\n1. `make deploy`\n2. `make smoke`\n")
+		c, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
+			says(reply(between(q, "current-memory"), skill("make-pr", ""), deploy))}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		i := slices.IndexFunc(c.Skills, func(s memoir.Skill) bool { return s.Name == "deploy" })
+		if got := i >= 0 && strings.Contains(c.Skills[i].Content, "make deploy"); got != (test.want != "") {
+			t.Errorf("%s: %v", name, c.Skills)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package hub_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memoir/hub"
+	"memoir/hub/hubtest"
+	"memoir/team/wire"
+)
+
+// restore copies a dump into a new database of the cluster, and returns it.
+func restore(t *testing.T, d *hubtest.Database, dump []byte) *hubtest.Database {
+	t.Helper()
+	name := d.Name + "restored"
+	if err := d.Exec("postgres", "CREATE DATABASE "+name+" OWNER "+hubtest.Owner); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(d.Dir(), name+".sql")
+	if err := os.WriteFile(file, dump, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Tool("psql", "-v", "ON_ERROR_STOP=1", "-q", "-f", file, d.URL("postgres", name, false)); err != nil {
+		t.Fatal(err)
+	}
+	return &hubtest.Database{Cluster: d.Cluster, Name: name}
+}
+
+func TestARestoredDumpStartsANewEpoch(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	said, later := statement("said"), statement("later")
+	anna.push(shop, said)
+	dump, err := d.Tool("pg_dump", d.URL("postgres", d.Name, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	anna.push(shop, said.Hash, later)
+	before := anna.pull(shop, "")
+	if again := anna.pull(shop, before.Cursor); again.Epoch != before.Epoch || len(again.Items) > 0 {
+		t.Errorf("without a restore: %+v", again)
+	}
+
+	anna.url = restore(t, d, dump).Hub(t)
+	page := anna.pull(shop, before.Cursor)
+	if page.Epoch == before.Epoch {
+		t.Error("the epoch is the old one")
+	}
+	wantTexts(t, page, "anna: "+string(said.Body)) // from the start
+	// The client sends again what it has.
+	if pushed := anna.push(shop, said.Hash, later, said); pushed.Epoch != page.Epoch || pushed.New != 2 {
+		t.Errorf("%+v", pushed)
+	}
+	wantTexts(t, anna.pull(shop, ""), "anna withdrew "+said.Hash, "anna: "+string(later.Body))
+}
+
+func TestAPushIntoARestoredDatabaseHasTheNewEpoch(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	before := anna.push(shop, statement("said"))
+	dump, err := d.Tool("pg_dump", "--clean", "--if-exists", d.URL("postgres", d.Name, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Into the same database, whose hub goes on.
+	file := filepath.Join(d.Dir(), d.Name+".sql")
+	if err := os.WriteFile(file, dump, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Tool("psql", "-q", "-f", file, d.URL("postgres", d.Name, false)); err != nil {
+		t.Fatal(err)
+	}
+	after := anna.push(shop, statement("said"))
+	if after.Epoch == before.Epoch || after.New != 0 {
+		t.Errorf("%+v after %+v", after, before)
+	}
+	if again := anna.push(shop, statement("said")); again.Epoch != after.Epoch {
+		t.Errorf("another new epoch: %+v", again)
+	}
+}
+
+func TestAnOperatorStartsANewEpoch(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	before := anna.push(shop, statement("said"))
+	if err := d.Owner.NewEpoch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if page := anna.pull(shop, wire.Cursor(before.Epoch+".1")); page.Epoch == before.Epoch || len(page.Items) != 1 {
+		t.Errorf("%+v", page)
+	}
+}
+
+func TestServingIsRefused(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	d.Must(t, `CREATE ROLE bypass LOGIN BYPASSRLS; CREATE ROLE heir LOGIN NOINHERIT; GRANT postgres TO heir;
+		CREATE ROLE child LOGIN; GRANT `+hubtest.Owner+` TO child`)
+	t.Cleanup(func() { d.Must(t, "DROP ROLE bypass, heir, child") })
+	check := func(role string) error {
+		h, err := hub.Open(t.Context(), hub.Options{Database: d.URL(role, d.Name, false)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		return h.CheckServing(t.Context())
+	}
+	for _, role := range []string{"postgres", hubtest.Owner, "bypass", "heir", "child"} {
+		if check(role) == nil {
+			t.Errorf("%s may serve", role)
+		}
+	}
+	if err := check(hubtest.Serve); err != nil {
+		t.Error(err)
+	}
+	d.Must(t, "INSERT INTO memoir.migration (version) VALUES (99)") // a newer one is served
+	if err := check(hubtest.Serve); err != nil {
+		t.Error(err)
+	}
+	d.Must(t, "DELETE FROM memoir.migration")
+	if check(hubtest.Serve) == nil {
+		t.Error("an older schema is served")
+	}
+	if _, err := d.Owner.Migrate(t.Context(), hubtest.Owner); err == nil {
+		t.Error("one role migrates and serves")
+	}
+}
+
+func TestMigrationsThatRunAtOnceAreAppliedOnce(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	d.Must(t, "DROP SCHEMA memoir CASCADE")
+	applied := make(chan int, 4)
+	for range cap(applied) {
+		go func() {
+			n, err := d.Owner.Migrate(t.Context(), hubtest.Serve)
+			if err != nil {
+				t.Error(err)
+			}
+			applied <- n
+		}()
+	}
+	total := 0
+	for range cap(applied) {
+		total += <-applied
+	}
+	if total != hub.SchemaVersion() {
+		t.Errorf("%d were applied", total)
+	}
+}

@@ -1,0 +1,166 @@
+package hub_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"memoir/hub/hubtest"
+	"memoir/secrets/secretstest"
+	"memoir/team/wire"
+)
+
+// state is what refused requests must not change.
+const state = `SELECT ('x' || left(md5(concat(
+	(SELECT string_agg(s::text, '' ORDER BY seq) FROM memoir.statement s), (SELECT string_agg(g::text, '' ORDER BY seq) FROM memoir.tombstone g),
+	(SELECT string_agg(p::text, '' ORDER BY id) FROM memoir.project p), (SELECT string_agg(a::text, '' ORDER BY member) FROM memoir.access a),
+	(SELECT string_agg(t::text, '' ORDER BY id) FROM memoir.token t), (SELECT count(*) FROM memoir.code))), 15))::bit(60)::bigint`
+
+func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
+	w := newTwo(t)
+	w.Member(t, "waiting", wire.Writer)
+	reader := join(t, w.url, w.Member(t, "reader", wire.Reader))
+	limited := join(t, w.url, w.Member(t, "limited", wire.Writer, "github.com/acme/site"))
+	revoked := join(t, w.url, w.Member(t, "revoked", wire.Writer))
+	var mine, me wire.Me
+	revoked.must("GET", "/v1/me", nil, &mine)
+	revoked.must("DELETE", "/v1/machines/"+mine.Machine, nil, nil)
+	w.theirs.must("GET", "/v1/me", nil, &me)
+	unknown, nobody := machine{t: t, url: w.url, token: "guess"}, machine{t: t, url: w.url}
+	newer := w.ours
+	newer.version = "9"
+
+	forged := statement("said")
+	forged.Body = []byte(`{"text":"forged"}`)
+	early := statement("early")
+	early.Day = "0000-01-01"
+	early.Hash = wire.Of(early.Session, early.Own, early.Day, early.Body)
+	// The first statement is good: a push is stored whole or not at all.
+	secret := pushOf(shop, statement("good"), statement("deploys with AKIA"+random(16)))
+
+	for name, try := range map[string]struct {
+		by                 machine
+		code, method, path string
+		in                 any
+	}{
+		"no token":                    {nobody, wire.CodeUnauthorised, "GET", pullPath(shop, "", 0), nil},
+		"an unknown token":            {unknown, wire.CodeUnauthorised, "POST", "/v1/push", pushOf(shop, statement("x"))},
+		"an unknown token rotates":    {unknown, wire.CodeUnauthorised, "POST", "/v1/rotate", nil},
+		"an unknown code":             {nobody, wire.CodeUnauthorised, "POST", "/v1/join", wire.Join{Code: "guess", Machine: "m"}},
+		"a machine without a name":    {nobody, wire.CodeUsage, "POST", "/v1/join", wire.Join{Code: "guess", Machine: "a\x00b"}},
+		"a revoked token pushes":      {revoked, wire.CodeRevoked, "POST", "/v1/push", pushOf(shop, statement("x"))},
+		"a revoked token rotates":     {revoked, wire.CodeRevoked, "POST", "/v1/rotate", nil},
+		"a reader pushes":             {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x"))},
+		"a reader withdraws":          {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, w.said.Hash)},
+		"a reader's new project":      {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf("new", statement("x"))},
+		"no access, to pull":          {limited, wire.CodeForbidden, "GET", pullPath(shop, "", 0), nil},
+		"no access, to push":          {limited, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x"))},
+		"no access, a new project":    {limited, wire.CodeForbidden, "POST", "/v1/push", pushOf("new", statement("x"))},
+		"another organisation's":      {w.ours, wire.CodeNotFound, "DELETE", "/v1/machines/" + me.Machine, nil},
+		"no machine":                  {w.ours, wire.CodeNotFound, "DELETE", "/v1/machines/1'%20OR%20'1'='1", nil},
+		"a hash of something else":    {w.ours, wire.CodeUsage, "POST", "/v1/push", pushOf(shop, statement("good"), forged)},
+		"a tombstone that is no hash": {w.ours, wire.CodeUsage, "POST", "/v1/push", pushOf(shop, "'; DROP TABLE memoir.statement")},
+		"no JSON":                     {w.ours, wire.CodeUsage, "POST", "/v1/push", []byte(`{"project":`)},
+		"nothing to push":             {w.ours, wire.CodeUsage, "POST", "/v1/push", pushOf(shop)},
+		"a key with a line break":     {w.ours, wire.CodeUsage, "POST", "/v1/push", pushOf("a\nb", statement("x"))},
+		"a day before the calendar":   {w.ours, wire.CodeUsage, "POST", "/v1/push", pushOf(shop, early)},
+		"a secret":                    {w.ours, wire.CodeSecret, "POST", "/v1/push", secret},
+		"a large body":                {w.ours, wire.CodeTooLarge, "POST", "/v1/push", make([]byte, 100<<20)},
+		"a large code":                {nobody, wire.CodeTooLarge, "POST", "/v1/join", make([]byte, 5<<10)},
+		"a large body of nobody":      {unknown, wire.CodeUnauthorised, "POST", "/v1/push", make([]byte, 100<<20)},
+		"another version":             {newer, wire.CodeVersion, "GET", pullPath(shop, "", 0), nil},
+		"no cursor":                   {w.ours, wire.CodeUsage, "GET", pullPath(shop, "1'; --", 0), nil},
+		"a page too long":             {w.ours, wire.CodeUsage, "GET", pullPath(shop, "", wire.MaxPage+1), nil},
+	} {
+		before, rows := w.Number(t, state), w.Number(t, "SELECT count(*) FROM memoir.audit")
+		status, problem := try.by.do(try.method, try.path, try.in, nil)
+		if status < 400 || problem.Code != try.code {
+			t.Errorf("%s: %d %+v", name, status, problem)
+		}
+		if w.Number(t, state) != before {
+			t.Errorf("%s: something changed", name)
+		}
+		if n := w.Number(t, "SELECT count(*) FROM memoir.audit WHERE code = '"+try.code+"' AND id > (SELECT max(id) - 1 FROM memoir.audit)"); n != 1 ||
+			w.Number(t, "SELECT count(*) FROM memoir.audit") != rows+1 {
+			t.Errorf("%s: not in the audit", name)
+		}
+		if try.code == wire.CodeSecret && (problem.Rule == "" || problem.Hash != secret.Statements[1].Hash) {
+			t.Errorf("%s: %+v", name, problem)
+		}
+	}
+	if n := w.Number(t, "SELECT count(*) FROM memoir.audit WHERE strpos(audit::text, 'AKIA') > 0 OR member IS NULL AND code = 'forbidden'"); n > 0 {
+		t.Errorf("%d rows of the audit have the secret, or do not say who it was", n)
+	}
+}
+
+func random(n int) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	var b strings.Builder
+	for range n {
+		b.WriteByte(letters[rand.IntN(len(letters))])
+	}
+	return b.String()
+}
+
+func TestStrangersCannotFillTheAudit(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	stranger := machine{t: t, url: d.Hub(t), token: "guess"}
+	for range 100 {
+		stranger.refused(wire.CodeUnauthorised, "GET", "/v1/me", nil)
+	}
+	// A minute may end in between.
+	if n := d.Number(t, "SELECT count(*) FROM memoir.audit WHERE code = 'unauthorised'"); n < 60 || n > 90 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestASecretOfEveryRuleStopsAtTheHub(t *testing.T) {
+	rules, err := secretstest.BuiltIn("../secrets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	source := rand.New(rand.NewPCG(1, 2))
+	tried := 0
+	for _, rule := range rules {
+		canary, ok := rule.Plant(source, true, func(match string) string { return match }, func(match string) string { return match })
+		if !ok {
+			continue
+		}
+		tried++
+		text, _ := json.Marshal(canary.Text)
+		for _, body := range []string{
+			`{"kind":"Findings","text":` + string(text) + `}`,
+			`{"kind":"Findings","text":"ok","later":[{"of":` + string(text) + `}],"later":"ok"}`,
+		} {
+			status, problem := anna.do("POST", "/v1/push", pushOf(shop, withBody(body, false)), nil)
+			if status != 422 || problem.Code != wire.CodeSecret || problem.Rule == "" {
+				t.Errorf("%s: %d %+v", rule.ID, status, problem)
+			}
+		}
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.statement"); n > 0 || tried < 60 {
+		t.Errorf("%d statements of %d tries are stored", n, tried)
+	}
+}
+
+func TestClientsOfTheReleaseBeforeAndAfterAreServed(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna := join(t, url, d.Member(t, "anna", wire.Writer))
+	odd := withBody(`{"kind":"Weather","text":"new kind","wind":{"from":"north"}}`, false)
+	for version, served := range map[string]bool{"": true, "0": true, "1": true, "2": true, "3": false, "-1": false, "one": false} {
+		anna.version = version
+		status, problem := anna.do("GET", "/v1/me", nil, &wire.Me{})
+		if served != (status == 200) || !served && problem.Code != wire.CodeVersion {
+			t.Errorf("version %q: %d %+v", version, status, problem)
+		}
+	}
+	anna.version = "2"
+	body := `{"project":"` + shop + `","priority":1,"statements":[` + strings.Replace(written(odd), "{", `{"colour":"red",`, 1) + `]}`
+	anna.must("POST", "/v1/push", []byte(body), nil)
+	anna.version = "0"
+	wantTexts(t, anna.pull(shop, ""), "anna: "+string(odd.Body))
+}

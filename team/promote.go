@@ -1,0 +1,227 @@
+package team
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memoir"
+	"memoir/internal/disk"
+	"memoir/memory"
+	"memoir/project"
+	"memoir/team/wire"
+)
+
+// Folder is the folder of a checkout that has the team memory.
+const Folder = ".memoir-team"
+
+// A File is a statement in Folder: one file, named by its id, which is never changed. It has what a reader needs to use
+// the statement, and no quotation, title, branch or absolute path. Texts are redacted, each is one line.
+type File struct {
+	ID        string               `json:"id"`
+	Kind      memoir.StatementKind `json:"kind"`
+	Text      string               `json:"text"`
+	Day       string               `json:"day"` // 2006-01-02
+	Who       string               `json:"who"`
+	Session   string               `json:"session"` // wire.SessionHash
+	Command   string               `json:"command,omitempty"`
+	Dir       string               `json:"dir,omitempty"`
+	Purpose   string               `json:"purpose,omitempty"`
+	Error     string               `json:"error,omitempty"`
+	Signature string               `json:"signature,omitempty"`
+	Cause     string               `json:"cause,omitempty"`
+	Fix       string               `json:"fix,omitempty"`
+	Paths     []string             `json:"paths,omitempty"`
+}
+
+// Bounds of a file. What a review shows of a line is shorter than maxShown, so a command stands before that.
+const (
+	maxFile  = 16 << 10
+	maxText  = 1000 // bytes of each text
+	maxShown = 390
+	maxPaths = 20
+)
+
+// kinds are the kinds that help others. The rest is about the work of one person.
+var kinds = []memoir.StatementKind{memoir.StatementPreference, memoir.StatementFailure, memoir.StatementCommand,
+	memoir.StatementDecision, memoir.StatementFinding, memoir.StatementRefuted, memoir.StatementEnvironment,
+	memoir.StatementProcedure}
+
+// Promote returns the file of a statement that a session of the person who shows. Directories of the project become
+// relative, and the home directory "~". The error says why the statement cannot be promoted.
+func Promote(
+	st memoir.Statement, session, day, who string, of memoir.Project, home string, redact func(string) string,
+) (File, error) {
+	f := File{ID: st.ID, Kind: st.Kind, Text: st.Text, Day: day, Who: Who(who), Session: wire.SessionHash(session, st.ID),
+		Command: st.Command, Dir: st.Dir, Purpose: st.Purpose, Error: st.Error, Signature: st.Signature, Cause: st.Cause,
+		Fix: st.Fix, Paths: st.Paths}
+	places, why := placesOf(of.Directories, home), ""
+	check := func(text string) string {
+		if redact(text) != text {
+			why = "a secret"
+		}
+		return text
+	}
+	f = f.changed(func(text string) string { return check(relative(text, places)) })
+	if f.Kind == memoir.StatementFailure && f.hides() {
+		f.Command, f.Error, f.Signature, f.Cause, f.Fix = "", "", "", "", ""
+	}
+	check(string(f.Encode()))
+	if why = cmp.Or(why, f.fault(day)); why != "" {
+		return f, memoir.Errorf(memoir.CodeUsage, "`memoir remember` takes other words for it", "%s is not promoted: %s",
+			st.ID, why)
+	}
+	return f, nil
+}
+
+// changed returns a file with each text made visible, one line, and changed.
+func (f File) changed(change func(string) string) File {
+	f.Paths = slices.Clone(f.Paths)
+	texts := []*string{&f.Text, &f.Command, &f.Dir, &f.Purpose, &f.Error, &f.Signature, &f.Cause, &f.Fix}
+	for i := range f.Paths {
+		texts = append(texts, &f.Paths[i])
+	}
+	for _, text := range texts {
+		*text = memory.Neutralise(change(strings.Join(strings.Fields(*text), " ")))
+	}
+	return f
+}
+
+var (
+	statementFile = regexp.MustCompile(`^[0-9a-f]{10}\.json$`)
+	tombstoneFile = regexp.MustCompile(`^[0-9a-f]{24}\.gone$`)
+	sessionHash   = regexp.MustCompile(`^[0-9a-f]{24}$`)
+	notInWho      = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+)
+
+// Who returns a name as files have it.
+func Who(name string) string {
+	name = strings.Trim(notInWho.ReplaceAllString(name, "-"), "-._")
+	return strings.TrimRight(name[:min(len(name), wire.MaxMemberName)], "-._")
+}
+
+// fault says what is wrong with a file on a day; empty: nothing.
+func (f File) fault(today string) string {
+	day, err := time.Parse(time.DateOnly, f.Day)
+	long := func(text string) bool { return len(text) > maxText }
+	outside := func(path string) bool { return !filepath.IsLocal(path) }
+	switch {
+	case !slices.Contains(kinds, f.Kind):
+		return "a kind that is not shared"
+	case err != nil || day.Format(time.DateOnly) > today:
+		return "no day, or one to come"
+	case f.Text == "" || slices.ContainsFunc([]string{f.Text, f.Command, f.Dir, f.Purpose, f.Error, f.Signature, f.Cause,
+		f.Fix}, long):
+		return "an empty or long text"
+	case !sessionHash.MatchString(f.Session) || Who(f.Who) != f.Who || f.Who == "":
+		return "no session or person"
+	case len(f.Paths) > maxPaths || slices.ContainsFunc(f.Paths, outside) || f.Dir != "" && outside(f.Dir):
+		return "a path outside of the project"
+	case f.hides():
+		return "a command that its text does not show"
+	}
+	return ""
+}
+
+// hides reports whether a command would be told that the text, which a person accepts, does not show.
+func (f File) hides() bool {
+	shown := memoir.CutBytes(f.Text, maxShown, "")
+	shows := func(command string) bool {
+		return command == "" || strings.Contains(shown, memoir.CodeSpan(command)) ||
+			strings.Contains(shown, strings.ReplaceAll(memoir.CodeSpan(command), " && ", "` && `"))
+	}
+	return !shows(f.Fix) || f.Kind == memoir.StatementCommand && !shows(f.Command)
+}
+
+// statement is what a reader makes of a file. A wish of somebody else is a decision of the team.
+func (f File) statement() memoir.Statement {
+	st := memoir.Statement{Kind: f.Kind, Text: f.Text, Signal: memoir.SignalTeam, By: memoir.ByMember, At: f.Day,
+		Command: f.Command, Dir: f.Dir, Purpose: f.Purpose, Error: f.Error, Signature: f.Signature, Cause: f.Cause,
+		Fix: f.Fix, Paths: f.Paths}
+	if f.Kind == memoir.StatementPreference {
+		st.Kind, st.Signal = memoir.StatementDecision, memoir.SignalRule
+	}
+	return st
+}
+
+// Encode returns the content of a file.
+func (f File) Encode() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(f) // texts can be encoded
+	return b.Bytes()
+}
+
+// Parse reads a file as data of somebody else. It returns why the file is ignored, or empty.
+func Parse(name string, content []byte, redact func(string) string, today string) (f File, why string) {
+	switch {
+	case len(content) > maxFile:
+		return f, "too large"
+	case !utf8.Valid(content) || json.Unmarshal(content, &f) != nil:
+		return f, "no JSON"
+	case f.ID+".json" != name:
+		return f, "another name than its id"
+	}
+	f = f.changed(redact)
+	return f, f.fault(today)
+}
+
+// Write adds a file to the team memory of a checkout. It reports false if the file is there.
+func Write(top, name string, content []byte) (path string, added bool, err error) {
+	dir := filepath.Join(top, Folder)
+	path = filepath.Join(dir, name)
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return path, false, memoir.Errorf(memoir.CodeStorage, "remove it", "%s is not a directory", dir)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path, false, err
+	}
+	return path, true, disk.Replace(path, content, 0o644)
+}
+
+// Tombstone returns the name of the file that hides a statement.
+func Tombstone(id string) string {
+	sum := sha256.Sum256([]byte("demoted 1\n" + id))
+	return hex.EncodeToString(sum[:12]) + ".gone"
+}
+
+// Promoted lists the ids of the statements in a checkout.
+func Promoted(top string) (ids []string) {
+	entries, _ := os.ReadDir(filepath.Join(top, Folder))
+	for _, e := range entries {
+		if statementFile.MatchString(e.Name()) {
+			ids = append(ids, strings.TrimSuffix(e.Name(), ".json"))
+		}
+	}
+	return ids
+}
+
+// Demoted reports whether a checkout has the tombstone of a statement.
+func Demoted(top, id string) bool {
+	_, err := os.Lstat(filepath.Join(top, Folder, Tombstone(id)))
+	return err == nil
+}
+
+// UserName returns the name of the person in git's settings for a repository; empty: it has none.
+func UserName(ctx context.Context, u project.Upstream) string {
+	cmd, err := git(ctx, u, "config", "user.name")
+	if err != nil {
+		return ""
+	}
+	name, _ := cmd.Output()
+	return strings.TrimSpace(string(name))
+}

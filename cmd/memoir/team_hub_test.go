@@ -58,13 +58,12 @@ func TestMembersAndMachinesShareAProjectThroughAHub(t *testing.T) {
 	c.said("both", "Hello.", "make both", "")
 	sync()
 	for _, s := range all {
-		raw := s.good("cat", "raw_memories.md", "--project", appKey)
+		raw, text := s.memory()
 		for _, command := range []string{"make first-a", "make first-b", "make first-c", "make one", "make both"} {
 			if n := strings.Count(raw, "run: `"+command+"`"); n != 1 {
 				t.Errorf("%s: %d times in\n%s", command, n, raw)
 			}
 		}
-		text := s.memory()
 		if strings.Contains(text, "canary-wish") != (s.home != b.home) || s.home != b.home && strings.Contains(text, "from the team: anna") {
 			t.Errorf("a wish, or whose line it is:\n%s", text)
 		}
@@ -88,7 +87,7 @@ func TestMembersAndMachinesShareAProjectThroughAHub(t *testing.T) {
 	serve(cluster.URL(hubtest.Serve, "restored", true))
 	sync()
 	for _, s := range all {
-		if text := s.memory(); strings.Contains(text, "make one") || strings.Contains(text, "canary-wish") || strings.Count(text, "make later") != 1 {
+		if text, _ := s.memory(); strings.Contains(text, "make one") || strings.Contains(text, "canary-wish") || strings.Count(text, "make later") != 1 {
 			t.Errorf("after the dump:\n%s", text)
 		}
 		for path, text := range files(t, s.home) {
@@ -109,7 +108,7 @@ func TestMembersAndMachinesShareAProjectThroughAHub(t *testing.T) {
 	if said := b.run(); !strings.Contains(said, "revoked") {
 		t.Error(said)
 	}
-	if !strings.Contains(b.good("cat", "raw_memories.md", "--project", appKey), "make first-a") {
+	if raw, _ := b.memory(); !strings.Contains(raw, "make first-a") {
 		t.Error("a revoked machine lost what it had received")
 	}
 }

@@ -81,10 +81,10 @@ func (s scene) run() (said string) {
 	return said
 }
 
-// memory returns MEMORY.md of the project app.
-func (s scene) memory() string {
+// memory returns the statements of the project app, and MEMORY.md, which has few of them.
+func (s scene) memory() (raw, lines string) {
 	s.t.Helper()
-	return s.good("cat", "MEMORY.md", "--project", appKey)
+	return s.good("cat", "raw_memories.md", "--project", appKey), s.good("cat", "MEMORY.md", "--project", appKey)
 }
 
 func wantTexts(t *testing.T, what string, h *fakeHub, want ...string) {
@@ -141,14 +141,14 @@ func TestNothingLeavesThatWasToStay(t *testing.T) {
 	// Ben gets nothing of Anna's words.
 	ben := member(t, h, "ben-1")
 	ben.run()
-	if text := ben.memory(); !strings.Contains(text, "make one") || strings.Contains(text, "canary") {
-		t.Error(text)
+	if raw, lines := ben.memory(); !strings.Contains(raw, "make one") || strings.Contains(raw+lines, "canary-wish") || strings.Contains(raw+lines, "canary-note") {
+		t.Error(raw)
 	}
 	// Another machine of Anna does.
 	two := member(t, h, "anna-2")
 	two.run()
-	if text := two.memory(); !strings.Contains(text, "canary-wish") || strings.Contains(text, "from the team: anna") {
-		t.Error(text)
+	if _, lines := two.memory(); !strings.Contains(lines, "canary-wish") || strings.Contains(lines, "from the team: anna") {
+		t.Error(lines)
 	}
 }
 
@@ -246,10 +246,10 @@ func TestWhatOneMachineForgetsDoesNotComeBackFromAnother(t *testing.T) {
 			a.good(how...)
 			c.run()
 			a.run()
-			if text := a.good("cat", "raw_memories.md", "--project", appKey); strings.Contains(text, "make there") || strings.Contains(text, "make here") || !strings.Contains(text, "make first-anna-2") {
+			if text, _ := a.memory(); strings.Contains(text, "make there") || strings.Contains(text, "make here") || !strings.Contains(text, "make first-anna-2") {
 				t.Errorf("%q, received %v:\n%s", how, received, text)
 			}
-			if !strings.Contains(c.memory(), "make there") {
+			if text, _ := c.memory(); !strings.Contains(text, "make there") {
 				t.Errorf("%q: the other machine lost its session", how)
 			}
 			for path, text := range files(t, a.home) {
@@ -298,8 +298,8 @@ func TestARestoredHubGetsEverythingAgain(t *testing.T) {
 		b.run()
 		wantTexts(t, "restored", h, passed("anna", "make first-anna-1"), passed("anna", "make two"), passed("ben", "make first-ben-1"))
 	}
-	if text := b.memory(); strings.Contains(text, "make one") || strings.Count(text, "make two") != 1 {
-		t.Error(text)
+	if raw, _ := b.memory(); strings.Contains(raw, "make one") || strings.Count(raw, "make two") != 1 {
+		t.Error(raw)
 	}
 }
 

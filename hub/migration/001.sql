@@ -151,14 +151,21 @@ END $$;
 -- change, is of the snapshot of the query around it.
 CREATE FUNCTION memoir.reach(token bytea, key text, needed memoir.role)
 RETURNS TABLE (organisation bigint, member bigint, project bigint, newest bigint) STABLE ROWS 1 LANGUAGE plpgsql AS $$
+DECLARE
+	found memoir.project;
 BEGIN
-	RETURN QUERY SELECT c.organisation, c.member, p.id, coalesce(p.seq, 0)
-	FROM memoir.token c
-	LEFT JOIN memoir.project k ON k.organisation = c.organisation AND k.key = reach.key
-	LEFT JOIN memoir.project p ON p.organisation = c.organisation AND p.id = coalesce(k.alias_of, k.id)
-	WHERE c.hash = token AND c.revoked IS NULL AND c.expires > now()
-		AND EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
-			AND (a.project IS NULL OR a.project = p.id) AND a.role >= needed);
+	SELECT t.organisation, t.member INTO organisation, member FROM memoir.token t
+	WHERE t.hash = token AND t.revoked IS NULL AND t.expires > now();
+	SELECT * INTO found FROM memoir.project p WHERE p.organisation = reach.organisation AND p.key = reach.key;
+	IF found.alias_of IS NOT NULL THEN
+		SELECT * INTO found FROM memoir.project p WHERE p.organisation = reach.organisation AND p.id = found.alias_of;
+	END IF;
+	IF EXISTS (SELECT FROM memoir.access a WHERE a.organisation = reach.organisation AND a.member = reach.member
+		AND (a.project IS NULL OR a.project = found.id) AND a.role >= needed) THEN
+		project := found.id;
+		newest := coalesce(found.seq, 0);
+		RETURN NEXT;
+	END IF;
 END $$;
 
 -- The begin of a transaction of a member: it sets whose it is if the token (its hash) is valid. With hold, revoking the

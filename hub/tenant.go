@@ -47,11 +47,11 @@ func (h *Hub) asMember(
 	hash := hashOf(token)
 	b := &pgx.Batch{}
 	var c caller
-	known := false
-	b.Queue(`SELECT machine, expires, live, revoked, epoch, newest FROM memoir.enter($1, $2, $3)`, hash, e.hold, e.project).
+	b.Queue(`SELECT machine, expires, live, revoked, epoch, newest FROM memoir.enter($1, $2, $3)`,
+		hash, e.hold, e.project).
 		Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&c.machine, &c.expires, &c.live, &c.revoked, &c.epoch, &c.newest},
-				func() error { known = true; return nil })
+				func() error { return nil })
 			return err
 		})
 	if queue != nil {
@@ -61,7 +61,7 @@ func (h *Hub) asMember(
 	switch refused := (*refusal)(nil); {
 	case err != nil && !errors.As(err, &refused):
 		return c, err
-	case !known:
+	case c.machine == 0:
 		return c, refuse(401, wire.CodeUnauthorised, "this token is unknown", "")
 	case c.revoked:
 		return c, refuse(401, wire.CodeRevoked, "this machine's token is revoked", "ask for a new code to join with")

@@ -170,7 +170,8 @@ func (c *Cluster) Tool(name string, args ...string) ([]byte, error) {
 func (c *Cluster) CPU() (used time.Duration) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
-		if cwd, _ := os.Readlink(filepath.Join(filepath.Dir(path), "cwd")); cwd != c.dir && cwd != filepath.Join(c.dir, "data") {
+		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(path), "cwd"))
+		if cwd != c.dir && cwd != filepath.Join(c.dir, "data") {
 			continue
 		}
 		text, _ := os.ReadFile(path) // it may have ended

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,9 +32,21 @@ func filled(t testing.TB, projects, statements int) (*hubtest.Database, machine)
 	return d, anna
 }
 
+// measureCPU reports the processor time of this process, PostgreSQL and PgBouncer. It tells more than the time that
+// passed while other programs have the processors.
+func measureCPU(b *testing.B, d *hubtest.Database) (report func()) {
+	used := func() time.Duration {
+		var self syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &self)
+		return d.CPU() + time.Duration(self.Utime.Nano()+self.Stime.Nano())
+	}
+	before := used()
+	return func() { b.ReportMetric(float64((used()-before).Nanoseconds())/float64(b.N), "cpu-ns/op") }
+}
+
 // BenchmarkPullOfNothingNew compares a pull behind PgBouncer with a handler that returns a constant.
 func BenchmarkPullOfNothingNew(b *testing.B) {
-	_, anna := filled(b, 10, 10_000)
+	d, anna := filled(b, 10, 10_000)
 	var page wire.Page
 	anna.must("GET", pullPath("p1", "", 1), nil, &page)
 	path := pullPath("p1", wire.Cursor(page.Epoch+".1000000"), 0)
@@ -42,6 +56,7 @@ func BenchmarkPullOfNothingNew(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetParallelism(8)
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+			defer measureCPU(b, d)()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					r, _ := http.NewRequest("GET", url+path, nil)
@@ -75,6 +90,7 @@ func BenchmarkPush(b *testing.B) {
 			bodies[i], _ = json.Marshal(batch(i, fmt.Sprint("pushed", b.N)))
 		}
 		b.ResetTimer()
+		defer measureCPU(b, d)()
 		for i := range b.N {
 			anna.must("POST", "/v1/push", bodies[i], nil)
 		}
@@ -87,6 +103,7 @@ func BenchmarkPush(b *testing.B) {
 			batches[i] = batch(i, fmt.Sprint("plain", b.N))
 		}
 		b.ResetTimer()
+		defer measureCPU(b, d)()
 		for i := range b.N {
 			n := 500
 			hashes, bodies, days := make([][]byte, n), make([]string, n), make([]string, n)

@@ -26,7 +26,7 @@ func (h *Hub) Handler() http.Handler {
 	for route, answer := range map[string]func(r *http.Request, token string) (any, error){
 		"POST /v1/push": func(r *http.Request, token string) (any, error) {
 			// Only a member's push is read and scanned, which takes time.
-			if _, err := h.asMember(r.Context(), token, false, nil); err != nil {
+			if _, err := h.asMember(r.Context(), token, entry{}, nil); err != nil {
 				return nil, err
 			}
 			var p wire.Push

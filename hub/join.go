@@ -72,7 +72,7 @@ func queueJoined(b *pgx.Batch, out *wire.Joined, action string, joined *bool) {
 func (h *Hub) rotate(ctx context.Context, token string) (wire.Joined, error) {
 	out := wire.Joined{Token: newSecret()}
 	rotated := false
-	_, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now()`, hash, hashOf(out.Token), tokenLife)
 		queueJoined(b, &out, "rotate", &rotated)
@@ -86,7 +86,7 @@ func (h *Hub) rotate(ctx context.Context, token string) (wire.Joined, error) {
 // me answers whose token it is.
 func (h *Hub) me(ctx context.Context, token string) (wire.Me, error) {
 	me := wire.Me{Projects: map[string]wire.Role{}, Machines: []wire.Machine{}}
-	c, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+	c, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`SELECT o.name, m.name FROM caller c JOIN memoir.organisation o ON o.id = c.organisation
 			JOIN memoir.member m ON m.organisation = c.organisation AND m.id = c.member`, hash).
 			Query(func(rows pgx.Rows) error {
@@ -122,7 +122,7 @@ func (h *Hub) me(ctx context.Context, token string) (wire.Me, error) {
 // revoke ends the token of one of the caller's machines.
 func (h *Hub) revoke(ctx context.Context, token, machine string) error {
 	id, _ := strconv.ParseInt(machine, 10, 64) // 0 is nobody's
-	_, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c
 				WHERE t.id = $2 AND t.organisation = c.organisation AND t.member = c.member AND t.revoked IS NULL
 				RETURNING t.id)

@@ -43,23 +43,19 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 		return wire.Page{}, err
 	}
 	var page wire.Page
-	allowed, last := false, int64(0)
-	c, err := h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
-		b.Queue(`SELECT newest FROM memoir.reach($1, $2, 'reader')`, hash, p.Project).Query(func(rows pgx.Rows) error {
-			done, err := pgx.ForEachRow(rows, []any{&last}, func() error { return nil })
-			allowed = done.RowsAffected() > 0
-			return err
-		})
-	})
-	if c.epoch != epoch {
-		seq = 0
-	}
-	if err == nil && !allowed {
+	c, err := h.asMember(ctx, token, entry{project: &p.Project}, nil)
+	if err == nil && c.newest == nil {
 		err = refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
 	}
-	if err == nil && last > seq {
-		began := c.epoch
-		c, err = h.asMember(ctx, token, false, func(b *pgx.Batch, hash []byte) {
+	if err != nil {
+		return page, err
+	}
+	last, began := *c.newest, c.epoch
+	if began != epoch {
+		seq = 0
+	}
+	if last > seq {
+		c, err = h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
 			b.Queue(changes, hash, p.Project, seq, p.Limit+1).Query(func(rows pgx.Rows) (err error) {
 				page.Items, last, page.More, err = readChanges(rows, p.Limit)
 				return err

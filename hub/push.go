@@ -25,7 +25,7 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		pushed.New += int(done.RowsAffected())
 		return nil
 	}
-	c, err := h.asMember(ctx, token, true, func(b *pgx.Batch, hash []byte) {
+	c, err := h.asMember(ctx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`INSERT INTO memoir.project (organisation, key) SELECT organisation, $2 FROM memoir.reach($1, $2, 'writer')
 			WHERE project IS NULL ON CONFLICT DO NOTHING`, hash, p.Project)
 		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, 'writer') t

@@ -17,6 +17,13 @@ type caller struct {
 	expires       time.Time
 	epoch         string // of the database
 	live, revoked bool
+	newest        *int64 // the number of the last change of entry.project; nil: the member may not read it
+}
+
+// entry says how a transaction begins.
+type entry struct {
+	hold    bool    // revoking the token waits for it
+	project *string // to read
 }
 
 // patience is how long a transaction may take, the wait for a connection included.
@@ -32,21 +39,19 @@ func hashOf(secret string) []byte {
 // single sync, which makes them one transaction. It needs neither prepared statements nor state of a session, so it
 // works behind PgBouncer. Each query also joins memoir.reach or callers by the hash of the token, so that neither wall
 // leans on the other. An unknown, revoked or expired token is a refusal, and then the queries found nothing.
-//
-// With hold, revoking the token waits for the transaction.
 func (h *Hub) asMember(
-	ctx context.Context, token string, hold bool, queue func(b *pgx.Batch, hash []byte),
+	ctx context.Context, token string, e entry, queue func(b *pgx.Batch, hash []byte),
 ) (caller, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	hash := hashOf(token)
 	b := &pgx.Batch{}
 	var c caller
-	known := false
-	b.Queue(`SELECT machine, expires, live, revoked, epoch FROM memoir.enter($1, $2)`, hash, hold).
+	b.Queue(`SELECT machine, expires, live, revoked, epoch, newest FROM memoir.enter($1, $2, $3)`,
+		hash, e.hold, e.project).
 		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&c.machine, &c.expires, &c.live, &c.revoked, &c.epoch},
-				func() error { known = true; return nil })
+			_, err := pgx.ForEachRow(rows, []any{&c.machine, &c.expires, &c.live, &c.revoked, &c.epoch, &c.newest},
+				func() error { return nil })
 			return err
 		})
 	if queue != nil {
@@ -56,7 +61,7 @@ func (h *Hub) asMember(
 	switch refused := (*refusal)(nil); {
 	case err != nil && !errors.As(err, &refused):
 		return c, err
-	case !known:
+	case c.machine == 0:
 		return c, refuse(401, wire.CodeUnauthorised, "this token is unknown", "")
 	case c.revoked:
 		return c, refuse(401, wire.CodeRevoked, "this machine's token is revoked", "ask for a new code to join with")

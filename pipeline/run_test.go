@@ -128,7 +128,7 @@ func TestWhatAPersonWroteStaysAndWhatTheyDeletedStaysAway(t *testing.T) {
 	dir, _ := fixtures(t)
 	home := t.TempDir()
 	o := options(home, dir)
-	o.Limit = 3
+	o.Limit = 6
 	report := run(t, o)
 	project := report.Phase2[0]
 	path := filepath.Join(project.Root, "MEMORY.md")
@@ -143,6 +143,9 @@ func TestWhatAPersonWroteStaysAndWhatTheyDeletedStaysAway(t *testing.T) {
 			continue
 		}
 		kept = append(kept, line)
+	}
+	if deleted == "" {
+		t.Fatal("the memory has no line")
 	}
 	writeIn(t, path, strings.Join(kept, "\n"))
 

@@ -3,6 +3,7 @@
 package hubtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -161,6 +164,24 @@ func (c *Cluster) Tool(name string, args ...string) ([]byte, error) {
 		return out, fmt.Errorf("%s: %w: %s", name, err, failed.Stderr)
 	}
 	return out, err
+}
+
+// CPU returns the processor time of PostgreSQL and PgBouncer so far.
+func (c *Cluster) CPU() (used time.Duration) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(path), "cwd"))
+		if cwd != c.dir && cwd != filepath.Join(c.dir, "data") {
+			continue
+		}
+		text, _ := os.ReadFile(path) // it may have ended
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		for _, field := range fields[min(11, len(fields)):min(13, len(fields))] { // user and system time
+			ticks, _ := strconv.Atoi(field)
+			used += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return used
 }
 
 func (c *Cluster) tool(name string) string { return filepath.Join(c.bin, name) }

@@ -146,10 +146,32 @@ BEGIN
 	RETURN now.epoch;
 END $$;
 
+-- The predicates of a member's queries: where a token (its hash) may act on a project with a role. A project that nobody
+-- has pushed to yet is NULL, for who has the role in every project. It is STABLE, so newest, the number of the last
+-- change, is of the snapshot of the query around it.
+CREATE FUNCTION memoir.reach(token bytea, key text, needed memoir.role)
+RETURNS TABLE (organisation bigint, member bigint, project bigint, newest bigint) STABLE ROWS 1 LANGUAGE plpgsql AS $$
+DECLARE
+	found memoir.project;
+BEGIN
+	SELECT t.organisation, t.member INTO organisation, member FROM memoir.token t
+	WHERE t.hash = token AND t.revoked IS NULL AND t.expires > now();
+	SELECT * INTO found FROM memoir.project p WHERE p.organisation = reach.organisation AND p.key = reach.key;
+	IF found.alias_of IS NOT NULL THEN
+		SELECT * INTO found FROM memoir.project p WHERE p.organisation = reach.organisation AND p.id = found.alias_of;
+	END IF;
+	IF EXISTS (SELECT FROM memoir.access a WHERE a.organisation = reach.organisation AND a.member = reach.member
+		AND (a.project IS NULL OR a.project = found.id) AND a.role >= needed) THEN
+		project := found.id;
+		newest := coalesce(found.seq, 0);
+		RETURN NEXT;
+	END IF;
+END $$;
+
 -- The begin of a transaction of a member: it sets whose it is if the token (its hash) is valid. With hold, revoking the
--- token waits for the transaction.
-CREATE FUNCTION memoir.enter(token bytea, hold boolean) RETURNS TABLE (machine bigint,
-	expires timestamptz, live boolean, revoked boolean, epoch text) ROWS 1 LANGUAGE plpgsql AS $$
+-- token waits for the transaction. newest is the last change of a project that the member may read; NULL if not.
+CREATE FUNCTION memoir.enter(token bytea, hold boolean, project text) RETURNS TABLE (machine bigint,
+	expires timestamptz, live boolean, revoked boolean, epoch text, newest bigint) ROWS 1 LANGUAGE plpgsql AS $$
 DECLARE
 	found memoir.token;
 BEGIN
@@ -166,23 +188,16 @@ BEGIN
 			UPDATE memoir.token t SET seen = now() WHERE t.id = found.id;
 		END IF;
 	END IF;
-	RETURN QUERY SELECT found.id, found.expires, live, found.revoked IS NOT NULL, memoir.current_epoch()
-		WHERE found.id IS NOT NULL;
-END $$;
-
--- The predicates of a member's queries: where a token (its hash) may act on a project with a role. A project that nobody
--- has pushed to yet is NULL, for who has the role in every project. It is STABLE, so newest, the number of the last
--- change, is of the snapshot of the query around it.
-CREATE FUNCTION memoir.reach(token bytea, key text, needed memoir.role)
-RETURNS TABLE (organisation bigint, member bigint, project bigint, newest bigint) STABLE ROWS 1 LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY SELECT c.organisation, c.member, p.id, coalesce(p.seq, 0)
-	FROM memoir.token c
-	LEFT JOIN memoir.project k ON k.organisation = c.organisation AND k.key = reach.key
-	LEFT JOIN memoir.project p ON p.organisation = c.organisation AND p.id = coalesce(k.alias_of, k.id)
-	WHERE c.hash = token AND c.revoked IS NULL AND c.expires > now()
-		AND EXISTS (SELECT FROM memoir.access a WHERE a.organisation = c.organisation AND a.member = c.member
-			AND (a.project IS NULL OR a.project = p.id) AND a.role >= needed);
+	IF found.id IS NOT NULL THEN
+		machine := found.id;
+		expires := found.expires;
+		revoked := found.revoked IS NOT NULL;
+		epoch := memoir.current_epoch();
+		IF project IS NOT NULL THEN
+			SELECT r.newest INTO newest FROM memoir.reach(token, project, 'reader') r;
+		END IF;
+		RETURN NEXT;
+	END IF;
 END $$;
 
 -- The walls. The owner of the tables is not bound by them: it migrates and administers.

@@ -181,7 +181,7 @@ func (p *program) share(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := team.KeyOf(row.Project, c.String("as"), opts.Settings)
+	key, err := team.KeyOf(row.Project, p.redact(c.String("as")), opts.Settings)
 	if err == nil && already != "" && already != key {
 		err = usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
 	}
@@ -198,7 +198,7 @@ func (p *program) share(c *cli.Context) error {
 			who := map[bool]string{true: " (only your own machines)"}[one.Own]
 			lines = append(lines, oneLine(string(of.Kind)+": "+of.Text+who))
 		}
-		says := count(len(lines), "statement") + " would leave: " + cmp.Or(byRule(kinds), "none")
+		says := count(len(lines), "statement") + " would leave: " + cmp.Or(byRule(kinds), "none") + o.Waits(row.Project)
 		if err == nil && !dry && already == "" {
 			for i := range min(5, len(lines)) { // from the whole list
 				p.ui.say("  %s", memoir.Cut(lines[i*len(lines)/5%len(lines)], maxText))

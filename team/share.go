@@ -140,7 +140,7 @@ type place struct {
 
 // placesOf lists the directories of a project and the person's home directory, the longest first.
 func placesOf(dirs []string, home string) (out []place) {
-	const before = `(^|[^\w./~-]|://|(?:^|\s)-\w)` // not in a longer path; but -I/dir and file:///dir are of this one
+	const before = `(^|[^\w./~]|://|(?:^|\s)-\w)` // not in a longer path; but -I/dir and file:///dir are of this one
 	add := func(dir, as string) {
 		for _, dir := range slices.Compact([]string{dir, config.FollowLinks(dir)}) {
 			out = append(out, place{dir, as,

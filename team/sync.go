@@ -355,5 +355,5 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 		s.report.Projects = append(s.report.Projects, share.ProjectID)
 	}
 	s.report.Received, s.report.Forgets = s.report.Received+received, s.report.Forgets || forgets
-	return page.Cursor, page.More, err
+	return page.Cursor, page.More && len(page.Items) > 0, err
 }

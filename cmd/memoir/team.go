@@ -212,7 +212,11 @@ func (p *program) share(c *cli.Context) error {
 			"held": held}, func() {
 			if !dry {
 				p.ui.say("%s is shared as %s", row.ID, key)
-				p.ui.sayHint("the next run sends it, or `memoir team sync` now")
+				hint := "the next run sends it, or `memoir team sync` now"
+				if of, err := o.Settings(row.Project); err != nil || of.Off || !of.Team.Share {
+					hint = "nothing leaves yet: the settings of this project, or yours, have team.share: false"
+				}
+				p.ui.sayHint(hint)
 				return
 			}
 			for _, line := range lines {

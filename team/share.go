@@ -38,9 +38,12 @@ func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error
 	return "", memoir.Errorf(memoir.CodeUsage, hint, "%s", why)
 }
 
+// Statement is a statement as it leaves.
+type Statement = wire.Statement
+
 // WouldLeave returns all statements that would leave of a project if it was shared, and those that would stay.
-func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]wire.Statement, []Held, error) {
-	out, held := []wire.Statement{}, []Held{}
+func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]Statement, []Held, error) {
+	out, held := []Statement{}, []Held{}
 	h, _ := Load(o.Home) // a home that has joined none may look, too
 	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)
 	l := o.leaving(p, key, h.Machine)

@@ -222,11 +222,11 @@ func keyToShare(c *cli.Context, opts pipeline.Options, row store.ProjectRow, alr
 	if c.IsSet("as") && c.String("as") == "" { // an empty variable of a script
 		return "", usagef("", "--as: the name is empty")
 	}
-	key, err := team.KeyOf(row.Project, c.String("as"), opts.Settings)
-	if err == nil && already != "" && already != key {
-		err = usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
+	as := cmp.Or(c.String("as"), already)
+	if already != "" && already != as {
+		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
 	}
-	return key, err
+	return team.KeyOf(row.Project, as, opts.Settings)
 }
 
 // describeLeaving returns a line for each statement that would leave, and how many there are of each kind.

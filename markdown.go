@@ -75,7 +75,7 @@ func JoinBlocks(blocks []Block) string {
 func IsCitedID(id string) bool { return citedAlone.MatchString(id) }
 
 const citedID = `(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-[\w.-]+|(?:note|journal)-\d+|ses_\w+|` +
-	`\w[\w.-]*-\d{8}T\d{6}[.\d]*|[A-Za-z0-9][\w.-]*-[0-9a-f]{8,}(?:\.\d+)?|[0-9a-f]{8}[0-9a-f-]*)`
+	`\w[\w.-]*-\d{8}T\d{6}[.\d]*|[A-Za-z0-9][\w.-]*-[0-9a-f]{8,}|[0-9a-f]{8}[0-9a-f-]*)`
 
 const citedOn = citedID + ` \d{4}-\d{2}-\d{2}`
 

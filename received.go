@@ -1,6 +1,9 @@
 package memoir
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Sources of sessions whose statements another machine extracted: another member's, and this person's own. Their
 // transcripts are not here.
@@ -22,6 +25,32 @@ func ReceivedKey(member, session string) string {
 		return SessionKey(SourceMachine, session)
 	}
 	return SessionKey(SourceTeam, member+"-"+session)
+}
+
+// receivedDigits is the length of a session's hash in a key; a repository's has that of its project behind it.
+const receivedDigits, repositoryDigits = 24, 34
+
+// Numbered returns the key of a group of which something was withdrawn n times. No key begins with another one, since
+// what names a forgotten session must go.
+func Numbered(base string, n int) string {
+	if n == 0 {
+		return base
+	}
+	at := max(strings.IndexByte(base, ':'), strings.LastIndexByte(base, '-')) + 1
+	return base[:at] + fmt.Sprintf("%02x", n) + base[at:]
+}
+
+// ReceivedGroup returns a key without its number, and the hash of the session.
+func ReceivedGroup(key string) (base, session string) {
+	at := max(strings.IndexByte(key, ':'), strings.LastIndexByte(key, '-')) + 1
+	digits := key[at:]
+	switch n := len(digits); {
+	case n > repositoryDigits:
+		digits = digits[n-repositoryDigits:]
+	case n > receivedDigits && n < repositoryDigits:
+		digits = digits[n-receivedDigits:]
+	}
+	return key[:at] + digits, digits[:min(len(digits), receivedDigits)]
 }
 
 // MemberOf returns the other member that a session's statements are from; empty if they are this person's.

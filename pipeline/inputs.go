@@ -202,9 +202,8 @@ func once(extractions []memoir.Extraction, others []string) []memoir.Extraction 
 		here[wire.SessionHash(key, "")] = true
 	}
 	return slices.DeleteFunc(extractions, func(e memoir.Extraction) bool {
-		_, id := memoir.SplitKey(e.SessionKey)
-		id = id[strings.LastIndexByte(id, '-')+1:]
-		return memoir.IsReceived(e.SessionKey) && here[id[:min(len(id), wire.SessionDigits)]]
+		_, session := memoir.ReceivedGroup(e.SessionKey)
+		return memoir.IsReceived(e.SessionKey) && here[session]
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -261,11 +260,12 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 // gets a new key, numbered by those that were forgotten, and that of before is forgotten: so lines that rested on it
 // go, whoever wrote them.
 func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool, err error) {
-	const ofGroup = `(session_key = ?1 OR session_key > ?1 || '.' AND session_key < ?1 || '/')`
-	e := memoir.Extraction{SessionKey: base, ProjectID: projectID, Model: "received"}
-	hashes := sha256.New()
-	gone, err := t.texts(`SELECT session_key FROM mark WHERE forgotten AND `+ofGroup+` UNION
-		SELECT session_key FROM extraction WHERE ?2 AND `+ofGroup, base, less)
+	e := memoir.Extraction{ProjectID: projectID, Model: "received"}
+	hashes, n, forgotten := sha256.New(), -1, true
+	for forgotten && err == nil {
+		n++
+		forgotten, err = t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n))
+	}
 	if err != nil {
 		return false, err
 	}
@@ -288,17 +288,15 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 	if err != nil {
 		return false, err
 	}
-	if len(gone) > 0 {
-		e.SessionKey += "." + strconv.Itoa(len(gone))
+	e.SessionKey = memoir.Numbered(base, n)
+	if less || len(e.Statements) == 0 {
+		withdrawn, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
 	}
-	former, err := t.texts(`SELECT key FROM session WHERE (key = ?1 OR key > ?1 || '.' AND key < ?1 || '/')
-		AND reason <> 'forgotten' AND (key <> ?2 OR ?3)`, base, e.SessionKey, len(e.Statements) == 0)
-	if err == nil && len(former) > 0 {
-		err = s.beginForgetting(t, Forgetting{Keys: former, Purge: true})
+	if withdrawn && err == nil {
+		err = s.beginForgetting(t, Forgetting{Keys: []string{e.SessionKey}, Purge: true})
+		e.SessionKey = memoir.Numbered(base, n+1)
 	}
-	withdrawn = len(former) > 0
-	hidden, errHidden := t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, e.SessionKey)
-	if err = errors.Join(err, errHidden); err != nil || hidden || len(e.Statements) == 0 {
+	if err != nil || len(e.Statements) == 0 {
 		return withdrawn, err
 	}
 	e.StartedAt, e.ContentHash = e.EndedAt, hex.EncodeToString(hashes.Sum(nil))

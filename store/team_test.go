@@ -132,7 +132,7 @@ func TestAWithdrawnStatementForgetsItsGroup(t *testing.T) {
 	}
 	receive(false, Received{Member: "bob", Hash: "hash of one", Gone: true}) // it is not Bob's
 	receive(true, Received{Member: "al-ice", Hash: "hash of one", Gone: true})
-	if got := inputKeys(t, s); !slices.Equal(got, []string{"codex:s00", "machine:abc", "team:al-ice-abc.1"}) {
+	if got := inputKeys(t, s); !slices.Equal(got, []string{"codex:s00", "machine:abc", "team:al-ice-01abc"}) {
 		t.Fatalf("%q", got)
 	}
 	receive(false, theirStatement("al-ice", "abc", "one")) // it does not come back
@@ -183,8 +183,8 @@ func TestWhatARepositoryGivesAgainReturnsUnlessAPersonForgotIt(t *testing.T) {
 	}{
 		{[]Received{one, two}, []string{"codex:s00", "team:alice-abc", "team:alice-def"}},
 		{[]Received{gone}, []string{"codex:s00", "team:alice-def"}},
-		{[]Received{one}, []string{"codex:s00", "team:alice-abc.1", "team:alice-def"}},
-		{[]Received{gone, one}, []string{"codex:s00", "team:alice-abc.2", "team:alice-def"}},
+		{[]Received{one}, []string{"codex:s00", "team:alice-01abc", "team:alice-def"}},
+		{[]Received{gone, one}, []string{"codex:s00", "team:alice-02abc", "team:alice-def"}},
 	} {
 		if got := receive(step.changes...); !slices.Equal(got, step.want) {
 			t.Errorf("%+v: %q, want %q", step.changes, got, step.want)
@@ -193,7 +193,7 @@ func TestWhatARepositoryGivesAgainReturnsUnlessAPersonForgotIt(t *testing.T) {
 	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"team:alice-def"}}))
 	elsewhere := two // as a fork, or a project that was merged, has it
 	elsewhere.Session = "defg"
-	if got := receive(two, elsewhere); !slices.Equal(got, []string{"codex:s00", "team:alice-abc.2"}) {
+	if got := receive(two, elsewhere); !slices.Equal(got, []string{"codex:s00", "team:alice-02abc"}) {
 		t.Errorf("forgotten: %q", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestWhatARepositoryGivesAgainReturnsUnlessAPersonForgotIt(t *testing.T) {
 func TestWhatIsSharedAgainIsReceivedAgain(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
-	for _, want := range []string{"team:alice-abc", "team:alice-abc.1"} {
+	for _, want := range []string{"team:alice-abc", "team:alice-01abc"} {
 		must(t, s.Share(t.Context(), project, "k"))
 		_, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "abc", "one")})
 		must(t, err)

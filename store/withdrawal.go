@@ -50,13 +50,17 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		f := f
 		keys, err := f.derived(t)
 		for _, key := range keys { // what another machine of this person sent of the same session
-			theirs, failed := t.texts(`SELECT key FROM session WHERE key = ?1 OR key > ?1 || '.' AND key < ?1 || '/'`,
-				memoir.ReceivedKey("", wire.SessionHash(key, "")))
+			theirs, failed := t.texts(`SELECT key FROM session WHERE key >= 'machine:' AND key < 'machine;'
+				AND substr(key, -length(?1)) = ?1`, wire.SessionHash(key, ""))
 			f.Keys, err = append(slices.Clip(f.Keys), theirs...), errors.Join(err, failed)
 		}
-		return errors.Join(err, s.beginForgetting(t, f), t.run(`UPDATE received SET statements = '' WHERE EXISTS (
-			SELECT 1 FROM json_each(?) WHERE value = session OR substr(value, 1, length(session) + 1) = session || '.')`,
-			jsonList(f.Keys)))
+		var groups []string
+		for _, key := range f.Keys {
+			base, _ := memoir.ReceivedGroup(key)
+			groups = append(groups, base)
+		}
+		return errors.Join(err, s.beginForgetting(t, f), t.run(`UPDATE received SET statements = ''
+			WHERE session IN (SELECT value FROM json_each(?))`, jsonList(groups)))
 	}), "forgetting sessions")
 }
 

@@ -20,14 +20,6 @@ import (
 	"memoir/team/wire"
 )
 
-// Waits says that the settings keep a project's statements here; empty if they do not.
-func (o Options) Waits(project memoir.Project) string {
-	if settings, err := o.Settings(project); err == nil && !settings.Team.Share {
-		return "; nothing does while team.share is false"
-	}
-	return ""
-}
-
 // KeyOf returns the key of a project at the hub: its remote, or the name that a person gave it. The error says why it
 // may not be shared.
 func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error) {
@@ -46,9 +38,12 @@ func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error
 	return "", memoir.Errorf(memoir.CodeUsage, hint, "%s", why)
 }
 
+// Statement is a statement as it leaves.
+type Statement = wire.Statement
+
 // WouldLeave returns all statements that would leave of a project if it was shared, and those that would stay.
-func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]wire.Statement, []Held, error) {
-	out, held := []wire.Statement{}, []Held{}
+func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]Statement, []Held, error) {
+	out, held := []Statement{}, []Held{}
 	h, _ := Load(o.Home) // a home that has joined none may look, too
 	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)
 	l := o.leaving(p, key, h.Machine)
@@ -94,7 +89,7 @@ func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statemen
 		}
 		one.Own = said(st)
 		b := body{Statement: bare(st, l.places)}
-		why := l.found(b.Statement)
+		why := cmp.Or(l.found(b.Statement), outside(b.Statement))
 		for one.Hash = ""; one.Hash == "" || taken[one.Hash]; b.Again++ {
 			one.Body, _ = json.Marshal(b) // of plain fields
 			one.Hash = wire.Of(one.Session, one.Own, one.Day, one.Body)
@@ -140,6 +135,19 @@ func (l leaving) found(st memoir.Statement) string {
 	return "it has a secret (" + rules + ")"
 }
 
+// elsewhere matches a path below a person's directory. Hidden directories of programs are alike everywhere.
+var elsewhere = regexp.MustCompile(`(?:^|[^\w./-])(?:~/[^.\s]|/(?:home|Users|Volumes|mnt)/)`)
+
+// outside says that a statement names a directory outside of the project; it is empty if it names none.
+func outside(st memoir.Statement) string {
+	for _, text := range st.Texts() {
+		if elsewhere.MatchString(*text) {
+			return "it names a directory outside of the project"
+		}
+	}
+	return ""
+}
+
 // A place is a directory of this machine, and what stands for it elsewhere.
 type place struct {
 	dir, as       string
@@ -148,7 +156,7 @@ type place struct {
 
 // placesOf lists the directories of a project and the person's home directory, the longest first.
 func placesOf(dirs []string, home string) (out []place) {
-	const before = `(^|[^\w./~-]|://|(?:^|\s)-\w)` // not in a longer path; but -I/dir and file:///dir are of this one
+	const before = `(^|[^\w./~]|://|(?:^|\s)-\w)` // not in a longer path; but -I/dir and file:///dir are of this one
 	add := func(dir, as string) {
 		for _, dir := range slices.Compact([]string{dir, config.FollowLinks(dir)}) {
 			out = append(out, place{dir, as,

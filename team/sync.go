@@ -297,7 +297,7 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 			p.Statements = slices.DeleteFunc(slices.Clone(p.Statements), isRefused)
 		case ends(err):
 			return err
-		case why.Code == wire.CodeForbidden:
+		case why.Code == wire.CodeForbidden && len(part.Tombstones) == 0: // what is not withdrawn is a failure
 			s.failed[p.Project] = errReads
 			s.state.Held = append(s.state.Held, Held{everySession, p.Project, why.Title})
 			return nil
@@ -357,5 +357,5 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 		s.report.Projects = append(s.report.Projects, share.ProjectID)
 	}
 	s.report.Received, s.report.Forgets = s.report.Received+received, s.report.Forgets || forgets
-	return page.Cursor, page.More, err
+	return page.Cursor, page.More && len(page.Items) > 0, err
 }

@@ -181,27 +181,16 @@ func (p *program) share(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := team.KeyOf(row.Project, p.redact(c.String("as")), opts.Settings)
-	if err == nil && already != "" && already != key {
-		err = usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
-	}
+	key, err := p.keyToShare(c, opts, row, already)
 	if err != nil {
 		return err
 	}
 	return pipeline.Team(c.Context, st, opts, func(o team.Options) error {
 		leaves, held, err := team.WouldLeave(c.Context, o, row.Project, key)
-		kinds, lines := map[string]int{}, []string{}
-		for _, one := range leaves {
-			var of memoir.Statement
-			_ = json.Unmarshal(one.Body, &of) // our own
-			kinds[string(of.Kind)]++
-			who := map[bool]string{true: " (only your own machines)"}[one.Own]
-			lines = append(lines, oneLine(string(of.Kind)+": "+of.Text+who))
-		}
-		says := count(len(lines), "statement") + " would leave: " + cmp.Or(byRule(kinds), "none") + o.Waits(row.Project)
+		lines, says := describeLeaving(leaves)
 		if err == nil && !dry && already == "" {
 			for i := range min(5, len(lines)) { // from the whole list
-				p.ui.say("  %s", memoir.Cut(lines[i*len(lines)/5%len(lines)], maxText))
+				p.ui.say("  %s", memoir.Cut(lines[i*max(1, len(lines)/5)], maxText))
 			}
 			p.ui.say("%s", says)
 			if err = p.confirm(c, "share "+row.ID+" as "+key, opts.Home); err == nil {
@@ -212,7 +201,11 @@ func (p *program) share(c *cli.Context) error {
 			"held": held}, func() {
 			if !dry {
 				p.ui.say("%s is shared as %s", row.ID, key)
-				p.ui.sayHint("the next run sends it, or `memoir team sync` now")
+				hint := "the next run sends it, or `memoir team sync` now"
+				if of, err := o.Settings(row.Project); err != nil || of.Off || !of.Team.Share {
+					hint = "nothing leaves yet: the settings of this project, or yours, have team.share: false"
+				}
+				p.ui.sayHint(hint)
 				return
 			}
 			for _, line := range lines {
@@ -222,6 +215,36 @@ func (p *program) share(c *cli.Context) error {
 			statusList(p, "kept here", held, sayHeld)
 		})
 	})
+}
+
+// keyToShare returns the key that a project gets at the hub, or has.
+func (p *program) keyToShare(
+	c *cli.Context, opts pipeline.Options, row store.ProjectRow, already string,
+) (string, error) {
+	if c.IsSet("as") && c.String("as") == "" { // an empty variable of a script
+		return "", usagef("", "--as: the name is empty")
+	}
+	as := cmp.Or(c.String("as"), already)
+	if p.redact(as) != as {
+		return "", usagef("choose another name", "--as: a secret is in the name")
+	}
+	if already != "" && already != as {
+		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
+	}
+	return team.KeyOf(row.Project, as, opts.Settings)
+}
+
+// describeLeaving returns a line for each statement that would leave, and how many there are of each kind.
+func describeLeaving(leaves []team.Statement) (lines []string, says string) {
+	kinds := map[string]int{}
+	for _, one := range leaves {
+		var of memoir.Statement
+		_ = json.Unmarshal(one.Body, &of) // our own
+		kinds[string(of.Kind)]++
+		who := map[bool]string{true: " (only your own machines)"}[one.Own]
+		lines = append(lines, oneLine(string(of.Kind)+": "+of.Text+who))
+	}
+	return lines, count(len(lines), "statement") + " would leave: " + cmp.Or(byRule(kinds), "none")
 }
 
 // sharedProject returns a project, and the key that it is shared as; that is empty if it is not shared.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -356,6 +357,22 @@ func TestTheTokenGoesToNoOtherHost(t *testing.T) {
 	if code != exitFailed || heard > 0 || !strings.Contains(said, "redirects to") {
 		t.Errorf("%d, %d requests: %s", code, heard, said)
 	}
+}
+
+func TestAHubWithACertificateOfItsOwnNeedsCA(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	secure := httptest.NewTLSServer(h.Config.Handler)
+	t.Cleanup(secure.Close)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	must(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600))
+	s := scene{t: t, home: filepath.Join(t.TempDir(), "home"), user: t.TempDir(), input: "anna-1"}
+	if code, _, said := s.memoir("team", "join", secure.URL, "--code-file", "-"); code != exitFailed || !strings.Contains(said, "--ca FILE") {
+		t.Errorf("%d %s", code, said)
+	}
+	s.good("team", "join", secure.URL, "--code-file", "-", "--ca", ca)
+	must(t, os.Remove(ca))
+	s.good("team", "sync")
 }
 
 func TestATokenIsRenewedBeforeItExpires(t *testing.T) {

@@ -1,0 +1,26 @@
+package memoir_test
+
+import (
+	"strings"
+	"testing"
+
+	"memoir"
+)
+
+func TestNoKeyOfAGroupBeginsWithAnother(t *testing.T) {
+	t.Parallel()
+	const session = "0123456789abcdef01234567"
+	for _, base := range []string{
+		memoir.ReceivedKey("", session), memoir.ReceivedKey("al-ice", session), memoir.ReceivedKey("bob", session+"0123456789"),
+	} {
+		for n := range 300 {
+			key := memoir.Numbered(base, n)
+			if got, of := memoir.ReceivedGroup(key); got != base || of != session || memoir.MemberOf(key) != memoir.MemberOf(base) {
+				t.Fatalf("%s: %q, %q of %q", key, got, of, memoir.MemberOf(key))
+			}
+			if n > 0 && (strings.HasPrefix(key, base) || memoir.Numbered(base, n-1) == key) {
+				t.Fatalf("%s begins with %s", key, base)
+			}
+		}
+	}
+}

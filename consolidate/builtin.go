@@ -41,7 +41,7 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	most, tokens := in.limits()
 	out := memoryOf(name, sessions, learn(sessions), bytes, most)
 	edited := withHandEdits(out, edits, false)
-	out.MemorySummary = summarise(name, readPage(edited.MemoryMD), edited.Skills,
+	out.MemorySummary = summarise(in, readPage(edited.MemoryMD), edited.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
 	return withHandEdits(out, edits, false), nil
 }
@@ -118,7 +118,8 @@ func recent(sessions []*session, known []*claim) []*claim {
 			default:
 				title = memoir.Folded(st.Text)
 			}
-			if seen[title] || slices.ContainsFunc(known, func(c *claim) bool { return strings.Contains(c.text, title) }) {
+			says := func(c *claim) bool { return c.theirs() == 0 && strings.Contains(c.text, title) }
+			if seen[title] || slices.ContainsFunc(known, says) {
 				continue
 			}
 			seen[title] = true

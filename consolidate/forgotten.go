@@ -64,7 +64,7 @@ func (f Forgotten) in(in Input) *forgetting {
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
-		kept.WriteString(allTexts(e))
+		kept.WriteString(allTexts(e) + fieldsOf(e))
 	}
 	g.forgotten, g.kept = folded(gone.String()), folded(kept.String())
 	g.phrases = slices.DeleteFunc(g.phrases, func(text string) bool { return strings.Contains(g.kept, text) })
@@ -78,6 +78,21 @@ func allTexts(e memoir.Extraction) string {
 		text += oneLine(st.Text) + "\n"
 	}
 	return text
+}
+
+// fieldsOf returns what the file of statements has of an extraction besides its texts.
+func fieldsOf(e memoir.Extraction) string {
+	out := []string{e.CWD, e.Branch}
+	for _, st := range e.Statements {
+		for _, text := range st.Texts() {
+			out = append(out, *text)
+		}
+		for _, a := range st.Anchors {
+			out = append(out, a.Path, a.Text, a.Key)
+		}
+		out = append(out, st.Paths...)
+	}
+	return strings.Join(out, "\n") + "\n"
 }
 
 // learn finds the lines of a file that contain a part of a forgotten text.

@@ -63,3 +63,25 @@ func TestALineOfAForgottenSessionGoesWhoeverItCites(t *testing.T) {
 		t.Errorf("%d traces: %v", len(left), left)
 	}
 }
+
+func TestAPathThatAnotherSessionHasAsWellIsNoTrace(t *testing.T) {
+	t.Parallel()
+	anchored := func(key, text string) memoir.Extraction {
+		return memoir.Extraction{SessionKey: key, Statements: []memoir.Statement{{Kind: memoir.StatementClaim, Text: text,
+			Signal: "concluded", By: memoir.ByAgent, Anchors: []memoir.Anchor{{Path: ".github/workflows/release.yml"}}}}}
+	}
+	gone := anchored("codex:gone", "the tap is published by `.github/workflows/release.yml`")
+	left := anchored("codex:left", "the timeout is an hour")
+	files := map[string][]byte{"statements.jsonl": []byte(
+		`{"session":"codex:left","statements":[{"text":"the timeout is an hour","anchors":[{"path":".github/workflows/release.yml"}]}]}` + "\n")}
+	traces := func(others ...memoir.Extraction) []consolidate.Trace {
+		return consolidate.Forgotten{Extractions: []memoir.Extraction{gone}}.Traces(files,
+			consolidate.Input{Extractions: others, Withdrawn: []string{gone.SessionKey}})
+	}
+	if got := traces(left); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := traces(); len(got) != 1 {
+		t.Errorf("without the other session: %v", got)
+	}
+}

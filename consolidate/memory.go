@@ -147,7 +147,8 @@ const maxMap = 500
 // summarise makes memory_summary.md from a MEMORY.md and skills: all of its lines if they fit in limit bytes with the
 // map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations; its map says where they
 // are.
-func summarise(name string, memory *page, skills []memoir.Skill, limit int) string {
+func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string {
+	name := projectName(in.Project)
 	told := func(whole bool) *page {
 		p := newPage(summaryHead(name))
 		for _, part := range briefing {
@@ -159,6 +160,10 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 			for _, from := range from {
 				for _, l := range memory.entries(from) {
 					text := withoutMark(Uncited(l))
+					commands := from == headFailures || from == headCommands
+					if commands && memoir.WithoutTeam(text) != text && in.Accepted[memoir.LineKey(l)] == 0 {
+						continue
+					}
 					if !whole {
 						text = cut(text, part.size)
 					}

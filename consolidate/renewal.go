@@ -108,7 +108,7 @@ func (r *renewal) finish(memory *page, skills []memoir.Skill, lists map[string][
 	memory.shrink(bytes, func(line string) bool { return r.hand[strings.TrimSpace(line)] })
 	out := memoir.Consolidation{MemoryMD: memory.String(), Skills: skills, Citations: lists}
 	room := 4*tokens - editBytes(r.edits, memoir.SummaryFile)
-	out.MemorySummary = summarise(r.name, memory, skills, min(room, summaryBudget))
+	out.MemorySummary = summarise(r.in, memory, skills, min(room, summaryBudget))
 	return ApplyHandEdits(out, r.edits)
 }
 
@@ -198,7 +198,7 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 	out := a.close()
 	out.Citations = lists
 	_, tokens := r.in.limits()
-	out.MemorySummary = summarise(r.name, readPage(out.MemoryMD), out.Skills, min(4*tokens, summaryBudget))
+	out.MemorySummary = summarise(r.in, readPage(out.MemoryMD), out.Skills, min(4*tokens, summaryBudget))
 	return out
 }
 

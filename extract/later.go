@@ -83,9 +83,9 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 		st.Signal == signalRenamed:
 		s.read(cmp.Or(st.Quote, strings.Trim(st.Text, "“”")))
 	case st.Signal == signalChosen:
-		_, question, _ := strings.Cut(st.Text, "” for ")
+		answer, question, _ := strings.Cut(st.Text, "” for ") // what was received has no quotation
 		question, _, _ = strings.Cut(question, ", not ")
-		s.wants, s.changes = memoir.Words{" " + question, "start", "~" + st.Quote}, true
+		s.wants, s.changes = memoir.Words{" " + question, "start", "~" + answer}, true
 	case st.Signal == signalRefused:
 		text, _, _ := strings.Cut(strings.TrimPrefix(st.Text, "not "), " (“")
 		reject, want, _ := strings.Cut(text, " but ")

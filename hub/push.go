@@ -80,6 +80,12 @@ func queueStatements(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.C
 
 // scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.
 func (h *Hub) scan(p wire.Push) error {
+	if found := h.scanner.Find(p.Project); len(found) > 0 {
+		refused := refuse(422, wire.CodeSecret, "the project's key has a secret ("+found[0].Rule+")",
+			"share it under another name")
+		refused.Rule = found[0].Rule
+		return refused
+	}
 	for _, s := range p.Statements {
 		rule, err := h.secretIn(s.Body)
 		if err != nil {

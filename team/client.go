@@ -111,6 +111,9 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 		if outer, ok := errors.AsType[*url.Error](err); ok {
 			err = outer.Err // the outer one repeats the address
 		}
+		if ctx.Err() == nil { // what took too long here is no interruption of the command
+			err = errors.New(err.Error())
+		}
 		return memoir.Errorf(memoir.CodeHub, hint, "the hub %s cannot be reached: %w", c.url, err)
 	}
 	defer func() { _ = res.Body.Close() }()

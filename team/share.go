@@ -20,6 +20,14 @@ import (
 	"memoir/team/wire"
 )
 
+// Waits says that the settings keep a project's statements here; empty if they do not.
+func (o Options) Waits(project memoir.Project) string {
+	if settings, err := o.Settings(project); err == nil && !settings.Team.Share {
+		return "; nothing does while team.share is false"
+	}
+	return ""
+}
+
 // KeyOf returns the key of a project at the hub: its remote, or the name that a person gave it. The error says why it
 // may not be shared.
 func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error) {
@@ -176,6 +184,9 @@ func relative(text string, places []place) string {
 	return text
 }
 
+// maxTimes bounds how often another machine says that something passed.
+const maxTimes = 100
+
 // arrived returns what is stored of a change, and whether anything is. me is this person's name. Whatever a hub sends
 // is data: what is not understood is left out, and what remains is redacted.
 func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Received, ok bool) {
@@ -199,6 +210,7 @@ func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Rece
 		st = theirs(st)
 	}
 	st = bare(st, nil)
+	st.Times = max(0, min(st.Times, maxTimes))
 	st.Text, st.Purpose = strings.Join(strings.Fields(st.Text), " "), memoir.Cut(memoir.Visible(st.Purpose), 20)
 	odd := func(p string) bool { return !memoir.Anchor{Path: p}.Valid() }
 	if st.Paths = slices.DeleteFunc(st.Paths, odd); st.Dir != "" && odd(st.Dir) {

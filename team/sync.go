@@ -343,6 +343,8 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 	received := 0
 	for _, c := range page.Items {
 		one, ok := arrived(c, s.hub.Member, s.Scanner)
+		today := s.Now.UTC().Format(time.DateOnly) // a clock may be ahead
+		one.Day, one.Statement.At = min(one.Day, today), min(one.Statement.At, today)
 		if here := one.Member == "" && !one.Gone && (sent[c.Hash] || s.forgotten[c.Session]); ok && !here {
 			changes = append(changes, one)
 			if !one.Gone {

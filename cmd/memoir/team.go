@@ -181,13 +181,14 @@ func (p *program) share(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := keyToShare(c, opts, row, already)
+	key, err := p.keyToShare(c, opts, row, already)
 	if err != nil {
 		return err
 	}
 	return pipeline.Team(c.Context, st, opts, func(o team.Options) error {
 		leaves, held, err := team.WouldLeave(c.Context, o, row.Project, key)
 		lines, says := describeLeaving(leaves)
+		says += o.Waits(row.Project)
 		if err == nil && !dry && already == "" {
 			for i := range min(5, len(lines)) { // from the whole list
 				p.ui.say("  %s", memoir.Cut(lines[i*max(1, len(lines)/5)], maxText))
@@ -201,11 +202,7 @@ func (p *program) share(c *cli.Context) error {
 			"held": held}, func() {
 			if !dry {
 				p.ui.say("%s is shared as %s", row.ID, key)
-				hint := "the next run sends it, or `memoir team sync` now"
-				if of, err := o.Settings(row.Project); err != nil || of.Off || !of.Team.Share {
-					hint = "nothing leaves yet: the settings of this project, or yours, have team.share: false"
-				}
-				p.ui.sayHint(hint)
+				p.ui.sayHint("the next run sends it, or `memoir team sync` now" + o.Waits(row.Project))
 				return
 			}
 			for _, line := range lines {
@@ -218,11 +215,13 @@ func (p *program) share(c *cli.Context) error {
 }
 
 // keyToShare returns the key that a project gets at the hub, or has.
-func keyToShare(c *cli.Context, opts pipeline.Options, row store.ProjectRow, already string) (string, error) {
+func (p *program) keyToShare(
+	c *cli.Context, opts pipeline.Options, row store.ProjectRow, already string,
+) (string, error) {
 	if c.IsSet("as") && c.String("as") == "" { // an empty variable of a script
 		return "", usagef("", "--as: the name is empty")
 	}
-	as := cmp.Or(c.String("as"), already)
+	as := cmp.Or(p.redact(c.String("as")), already)
 	if already != "" && already != as {
 		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"memoir"
@@ -215,7 +216,7 @@ func (p Push) Check() error {
 // ends, at most MaxProject bytes.
 func CheckProject(key string) error {
 	if key == "" || len(key) > MaxProject || strings.TrimSpace(key) != key || !utf8.ValidString(key) ||
-		strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		strings.ContainsFunc(key, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return memoir.Errorf(memoir.CodeUsage, "", "%q is no project's key", memoir.Cut(key, 60))
 	}
 	return nil

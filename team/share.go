@@ -20,6 +20,14 @@ import (
 	"memoir/team/wire"
 )
 
+// Waits says that the settings keep a project's statements here; empty if they do not.
+func (o Options) Waits(project memoir.Project) string {
+	if settings, err := o.Settings(project); err == nil && !settings.Team.Share {
+		return "; nothing does while team.share is false"
+	}
+	return ""
+}
+
 // KeyOf returns the key of a project at the hub: its remote, or the name that a person gave it. The error says why it
 // may not be shared.
 func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error) {

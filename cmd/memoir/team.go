@@ -188,6 +188,7 @@ func (p *program) share(c *cli.Context) error {
 	return pipeline.Team(c.Context, st, opts, func(o team.Options) error {
 		leaves, held, err := team.WouldLeave(c.Context, o, row.Project, key)
 		lines, says := describeLeaving(leaves)
+		says += o.Waits(row.Project)
 		if err == nil && !dry && already == "" {
 			for i := range min(5, len(lines)) { // from the whole list
 				p.ui.say("  %s", memoir.Cut(lines[i*max(1, len(lines)/5)], maxText))
@@ -201,11 +202,7 @@ func (p *program) share(c *cli.Context) error {
 			"held": held}, func() {
 			if !dry {
 				p.ui.say("%s is shared as %s", row.ID, key)
-				hint := "the next run sends it, or `memoir team sync` now"
-				if of, err := o.Settings(row.Project); err != nil || of.Off || !of.Team.Share {
-					hint = "nothing leaves yet: the settings of this project, or yours, have team.share: false"
-				}
-				p.ui.sayHint(hint)
+				p.ui.sayHint("the next run sends it, or `memoir team sync` now" + o.Waits(row.Project))
 				return
 			}
 			for _, line := range lines {

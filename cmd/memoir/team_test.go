@@ -262,6 +262,30 @@ func TestWhatOneMachineForgetsDoesNotComeBackFromAnother(t *testing.T) {
 	}
 }
 
+// What a member withdrew and shared again does not keep others from forgetting.
+func TestWhatReturnsFromAHubBlocksNoForgetting(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a, b := member(t, h, "anna-1"), member(t, h, "ben-1")
+	both := func() { a.run(); b.run(); b.run() }
+	a.said("one", "Hello.", "make one", "")
+	b.said("own", "Hello.", "make own", "")
+	both()
+	a.good("forget", "one", "--yes")
+	both()
+	a.good("forget", "--undo", "one", "--yes")
+	both()
+	if text := b.good("cat", "raw_memories.md", "--project", appKey); !strings.Contains(text, "make one") {
+		t.Errorf("it did not return:\n%s", text)
+	}
+	b.good("forget", "own", "--purge", "--yes")
+	for path, text := range files(t, b.home) {
+		if strings.Contains(text, "make own") {
+			t.Errorf("%s has what was forgotten", path)
+		}
+	}
+}
+
 // The answer to each request is lost once, as if the process had been killed before it came. Then what was sent is
 // forgotten: nothing of it stays at the hub.
 func TestNothingStaysAtAHubOfWhichTheAnswerWasLost(t *testing.T) {

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -207,7 +208,7 @@ func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role) erro
 }
 
 func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role) error {
-	if !role.May(wire.Reader) {
+	if !slices.Contains([]wire.Role{wire.Reader, wire.Writer, wire.Admin}, role) {
 		return memoir.Errorf(memoir.CodeUsage, "", "a role is reader, writer or admin, not %q", role)
 	}
 	var project *int64

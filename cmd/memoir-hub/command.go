@@ -35,7 +35,7 @@ func newApp() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
 		Commands: []*cli.Command{
-			migrateCommand(), serveCommand(),
+			migrateCommand(), serveCommand(), {Name: "help", ArgsUsage: "[COMMAND]", Usage: "show help for a command"},
 			group("org", "organisations",
 				command("add", "NAME", "add an organisation", "memoir-hub org add acme", nil,
 					func(c *cli.Context, h *hub.Hub, args []string) error { return h.AddOrganisation(c.Context, args[0]) }),

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,7 +58,7 @@ func (a Admin) organisation(ctx context.Context, q querier) (id int64, err error
 
 // AddOrganisation adds an organisation of a new name.
 func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
-	if err := checkName(name, wire.MaxMemberName); err != nil {
+	if err := wire.CheckName(name, wire.MaxMemberName); err != nil {
 		return err
 	}
 	done, err := h.pool.Exec(ctx, `WITH added AS (
@@ -72,18 +70,10 @@ func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
 	return asError(err)
 }
 
-func checkName(name string, most int) error {
-	if name == "" || len(name) > most || strings.TrimSpace(name) != name || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return memoir.Errorf(memoir.CodeUsage, "", "a name is printable and has 1 to %d bytes", most)
-	}
-	return nil
-}
-
 // AddMember adds a member with a role in the projects that are named, which need not exist yet, or in every project. It
 // returns a one-time code for a machine.
 func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, projects []string) (code string, err error) {
-	if err := checkName(name, wire.MaxMemberName); err != nil {
+	if err := wire.CheckName(name, wire.MaxMemberName); err != nil {
 		return "", err
 	}
 	err = a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {

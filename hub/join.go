@@ -24,7 +24,7 @@ func newSecret() string { return rand.Text() }
 // join exchanges a code for the token of a machine, in one transaction. Of two that send the same code, the second
 // finds none.
 func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
-	if err := checkName(j.Machine, 100); err != nil {
+	if err := wire.CheckName(j.Machine, 100); err != nil {
 		return wire.Joined{}, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)

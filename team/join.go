@@ -39,11 +39,10 @@ func Join(ctx context.Context, home string, h Hub, code, machine string) error {
 	case joined && (was.Organisation != j.Organisation || was.Member != j.Member):
 		return errors.Join(memoir.Errorf(memoir.CodeUsage, leave, "the code is of %s of %s, not of %s of %s",
 			j.Member, j.Organisation, was.Member, was.Organisation), c.revoke(ctx))
-	case !joined:
-		was.Epoch = j.Epoch // else the next push compares it
+	case joined:
+		j.Epoch = was.Epoch // the next push compares it
 	}
-	h.Membership = Membership{h.URL, j.Organisation, j.Member, j.Machine, j.Expires}
-	h.Token, h.Epoch = j.Token, was.Epoch
+	h.Joined = j
 	return write(home, "hub", h)
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"memoir"
@@ -198,12 +199,15 @@ func bad(format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeUsage, "", format, args...)
 }
 
-// CheckProject returns an error of code memoir.CodeUsage if key can't be a project's: printable, without spaces at its
-// ends, at most MaxProject bytes.
-func CheckProject(key string) error {
-	if key == "" || len(key) > MaxProject || strings.TrimSpace(key) != key || !utf8.ValidString(key) ||
-		strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return memoir.Errorf(memoir.CodeUsage, "", "%q is no project's key", memoir.Cut(key, 60))
+// CheckProject returns an error of code memoir.CodeUsage if key can't be a project's.
+func CheckProject(key string) error { return CheckName(key, MaxProject) }
+
+// CheckName returns an error of code memoir.CodeUsage unless a name is printable, without spaces at its ends, and has 1
+// to most bytes.
+func CheckName(name string, most int) error {
+	if name == "" || len(name) > most || strings.TrimSpace(name) != name || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return bad("%q is no name: one is printable and has 1 to %d bytes", memoir.Cut(name, 60), most)
 	}
 	return nil
 }

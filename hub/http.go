@@ -97,7 +97,8 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 			status = http.StatusNoContent
 		}
 		writeJSON(w, status, out)
-		h.metrics.count(route, code, status, time.Since(began))
+		h.metrics.requests.WithLabelValues(route, strconv.Itoa(status), code).Inc()
+		h.metrics.duration.WithLabelValues(route).Observe(time.Since(began).Seconds())
 		h.log.Info("request", "route", route, "status", status, "code", code, "address", h.address(r),
 			"ms", time.Since(began).Milliseconds())
 	})

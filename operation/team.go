@@ -42,9 +42,8 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 
 // FailsLong says since when synchronising fails, once that is more than a day; else it is empty.
 func FailsLong(home string, now time.Time) string {
-	_, none := team.Load(home)
 	state, err := team.ReadState(home)
-	if none != nil || err != nil || state.Failing.IsZero() || now.Sub(state.Failing) < 24*time.Hour {
+	if err != nil || state.Failing.IsZero() || now.Sub(state.Failing) < 24*time.Hour {
 		return ""
 	}
 	return "the team's memory is not synchronised since " + Zoned(state.Failing) + ": " + memoir.Cut(state.Error, 200)

@@ -77,9 +77,9 @@ func Promote(
 
 // told returns what a file has of a statement: each text visible, in one line, and changed.
 func told(st memoir.Statement, change func(string) string) memoir.Statement {
-	st = memoir.Statement{Kind: st.Kind, Text: st.Text, Signal: memoir.SignalTeam, By: memoir.ByMember, Command: st.Command,
-		Dir: st.Dir, Purpose: st.Purpose, Error: st.Error, Signature: st.Signature, Cause: st.Cause, Fix: st.Fix,
-		Paths: slices.Clone(st.Paths)}
+	st = memoir.Statement{Kind: st.Kind, Text: st.Text, Signal: memoir.SignalTeam, By: memoir.ByMember,
+		Command: st.Command, Dir: st.Dir, Purpose: st.Purpose, Error: st.Error, Signature: st.Signature, Cause: st.Cause,
+		Fix: st.Fix, Paths: slices.Clone(st.Paths)}
 	texts := append(st.Texts(), &st.Purpose)
 	for i := range st.Paths {
 		texts = append(texts, &st.Paths[i])

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -65,15 +66,12 @@ func (p *program) promote(c *cli.Context) error {
 		return usagef("git config user.name NAME", "git has no user.name for the files")
 	}
 	statements, sessions, err := p.access(c).Named(c.Context, st, row.ID, c.Args().Slice())
-	redact := func(text string) string {
-		text, _ = scanner.Redact(text)
-		return text
-	}
 	row.Directories = append(row.Directories, u.Top)
 	var files []team.File
 	for i, s := range statements {
 		day := cmp.Or(s.At, sessions[i].EndedAt.UTC().Format(time.DateOnly))
-		f, failed := team.Promote(s, sessions[i].SessionKey, day, who, row.Project, config.UserHome(p.environ), redact)
+		f, failed := team.Promote(s, sessions[i].SessionKey, day, who, row.Project, config.UserHome(p.environ),
+			scanner.Session().Text)
 		if team.Demoted(u.Top, f.ID) {
 			failed = usagef("remove "+team.Tombstone(f.ID)+" first", "%s was demoted", f.ID)
 		}
@@ -120,16 +118,14 @@ func (p *program) demote(c *cli.Context) error {
 // addToTeam adds files to the team memory of a checkout.
 func (p *program) addToTeam(c *cli.Context, top string, contents map[string][]byte) error {
 	out := map[string][]string{"added": {}, "there": {}}
-	for name, content := range contents {
-		path, added, err := team.Write(top, name, content)
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		path, added, err := team.Write(top, name, contents[name])
 		if err != nil {
 			return err
 		}
 		state := map[bool]string{true: "added", false: "there"}[added]
 		out[state] = append(out[state], path)
 	}
-	slices.Sort(out["added"])
-	slices.Sort(out["there"])
 	return p.result(c, nil, out, func() {
 		for _, path := range out["there"] {
 			p.ui.say("%s is there already, and is not changed", path)

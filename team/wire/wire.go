@@ -133,8 +133,7 @@ type Joined struct {
 	Epoch        string    `json:"epoch"`
 }
 
-// Problem is the body of every answer that is not 2xx, after RFC 9457. Code is for programs: usage, unauthorised,
-// revoked, forbidden, not_found, too_large, secret, version, unavailable.
+// Problem is the body of every answer that is not 2xx, after RFC 9457. Code is for programs.
 type Problem struct {
 	Title string `json:"title"`
 	Code  string `json:"code"`

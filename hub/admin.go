@@ -3,9 +3,8 @@ package hub
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,6 +21,9 @@ type Admin struct {
 
 // Admin returns what operators do in an organisation. An empty name is the only one.
 func (h *Hub) Admin(organisation string) Admin { return Admin{h, organisation} }
+
+// everyProject stands for the key of a project.
+const everyProject = "*"
 
 // do runs a change of the organisation.
 func (a Admin) do(ctx context.Context, action, detail string, change func(tx pgx.Tx, org int64) error) error {
@@ -59,7 +61,7 @@ func (a Admin) organisation(ctx context.Context, q querier) (id int64, err error
 
 // AddOrganisation adds an organisation of a new name.
 func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
-	if err := checkName(name, wire.MaxMemberName); err != nil {
+	if err := wire.CheckName(name, wire.MaxMemberName); err != nil {
 		return err
 	}
 	done, err := h.pool.Exec(ctx, `WITH added AS (
@@ -71,18 +73,10 @@ func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
 	return asError(err)
 }
 
-func checkName(name string, most int) error {
-	if name == "" || len(name) > most || strings.TrimSpace(name) != name || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return memoir.Errorf(memoir.CodeUsage, "", "a name is printable and has 1 to %d bytes", most)
-	}
-	return nil
-}
-
 // AddMember adds a member with a role in the projects that are named, which need not exist yet, or in every project. It
 // returns a one-time code for a machine.
 func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, projects []string) (code string, err error) {
-	if err := checkName(name, wire.MaxMemberName); err != nil {
+	if err := wire.CheckName(name, wire.MaxMemberName); err != nil {
 		return "", err
 	}
 	err = a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {
@@ -98,7 +92,7 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 			return err
 		}
 		if len(projects) == 0 {
-			projects = []string{""}
+			projects = []string{everyProject}
 		}
 		for _, key := range projects {
 			if err := grant(ctx, tx, org, member, key, role); err != nil {
@@ -199,7 +193,7 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	return erased, err
 }
 
-// Grant gives a member a role in a project, which need not exist yet; an empty key is every project.
+// Grant gives a member a role in a project, which need not exist yet; the key * is every project.
 func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role) error {
 	return a.member(ctx, "grant", name, key+" "+string(role), func(tx pgx.Tx, org, member int64) error {
 		return grant(ctx, tx, org, member, key, role)
@@ -207,11 +201,11 @@ func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role) erro
 }
 
 func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role) error {
-	if !role.May(wire.Reader) {
+	if !slices.Contains([]wire.Role{wire.Reader, wire.Writer, wire.Admin}, role) {
 		return memoir.Errorf(memoir.CodeUsage, "", "a role is reader, writer or admin, not %q", role)
 	}
 	var project *int64
-	if key != "" {
+	if key != everyProject {
 		id, err := projectOf(ctx, tx, org, key)
 		if err != nil {
 			return err
@@ -242,12 +236,12 @@ func findProject(ctx context.Context, tx pgx.Tx, org int64, key string) (id int6
 	return id, err
 }
 
-// Revoke takes a member's role in a project away; an empty key is the role in every project.
+// Revoke takes a member's role in a project away; the key * is the role in every project.
 func (a Admin) Revoke(ctx context.Context, name, key string) error {
 	return a.member(ctx, "revoke", name, key, func(tx pgx.Tx, org, member int64) error {
-		done, err := tx.Exec(ctx, `DELETE FROM memoir.access WHERE member = $1 AND project IS NOT DISTINCT FROM
-			(SELECT coalesce(alias_of, id) FROM memoir.project WHERE organisation = $2 AND key = $3)
-			AND (project IS NULL) = ($3 = '')`, member, org, key)
+		done, err := tx.Exec(ctx, `DELETE FROM memoir.access WHERE member = $1 AND CASE $3 WHEN '*' THEN project IS NULL
+			ELSE project = (SELECT coalesce(alias_of, id) FROM memoir.project WHERE organisation = $2 AND key = $3) END`,
+			member, org, key)
 		if err == nil && done.RowsAffected() == 0 {
 			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub member list` shows roles; one for every project is `*`",
 				"%q has no role of its own there", name)

@@ -78,14 +78,14 @@ func TestRolesAreGrantedAndRevoked(t *testing.T) {
 	try("/forbidden")
 	step(d.Admin.Grant(t.Context(), "anna", shop, wire.Writer))
 	try("/")
-	step(d.Admin.Grant(t.Context(), "anna", "", wire.Reader))
+	step(d.Admin.Grant(t.Context(), "anna", "*", wire.Reader))
 	try("/")
 	step(d.Admin.Revoke(t.Context(), "anna", shop))
 	try("/forbidden")
 	if d.Admin.Revoke(t.Context(), "anna", shop) == nil {
 		t.Error("a role that is not there was revoked")
 	}
-	step(d.Admin.Revoke(t.Context(), "anna", ""))
+	step(d.Admin.Revoke(t.Context(), "anna", "*"))
 	try("forbidden/forbidden")
 	if d.Admin.Grant(t.Context(), "anna", shop, "owner") == nil {
 		t.Error("there is no role owner")

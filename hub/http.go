@@ -61,9 +61,7 @@ func (h *Hub) Handler() http.Handler {
 		},
 		"POST /v1/rotate": func(r *http.Request, token string) (any, error) { return h.rotate(r.Context(), token) },
 		"GET /v1/me":      func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
-		"DELETE /v1/machines/{id}": func(r *http.Request, token string) (any, error) {
-			return nil, h.revoke(r.Context(), token, r.PathValue("id"))
-		},
+		"DELETE /v1/me":   func(r *http.Request, token string) (any, error) { return nil, h.leave(r.Context(), token) },
 	} {
 		mux.Handle(route, h.answering(route, answer))
 	}
@@ -99,7 +97,8 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 			status = http.StatusNoContent
 		}
 		writeJSON(w, status, out)
-		h.metrics.count(route, code, status, time.Since(began))
+		h.metrics.requests.WithLabelValues(route, strconv.Itoa(status), code).Inc()
+		h.metrics.duration.WithLabelValues(route).Observe(time.Since(began).Seconds())
 		h.log.Info("request", "route", route, "status", status, "code", code, "address", h.address(r),
 			"ms", time.Since(began).Milliseconds())
 	})

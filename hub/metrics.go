@@ -1,14 +1,9 @@
 package hub
 
 import (
-	"net/http"
-	"strconv"
-	"time"
-
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // metrics are what Prometheus reads. No label has a name of a member or project.
@@ -36,14 +31,4 @@ func newMetrics(pool *pgxpool.Pool) *metrics {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "memoir_hub_connections_busy", Help: "Connections in use."},
 			func() float64 { return float64(pool.Stat().AcquiredConns()) }))
 	return m
-}
-
-func (m *metrics) count(route, code string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, strconv.Itoa(status), code).Inc()
-	m.duration.WithLabelValues(route).Observe(took.Seconds())
-}
-
-// Metrics returns the handler of /metrics.
-func (h *Hub) Metrics() http.Handler {
-	return promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{})
 }

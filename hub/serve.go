@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"memoir"
 	"memoir/team/wire"
 )
@@ -36,7 +38,7 @@ func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
 		return err
 	}
 	metrics, mux := http.NewServeMux(), http.NewServeMux()
-	metrics.Handle("GET /metrics", h.Metrics())
+	metrics.Handle("GET /metrics", promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}))
 	mux.Handle("/", h.Handler())
 	if o.Metrics == "" && local {
 		mux.Handle("GET /metrics", metrics)

@@ -67,10 +67,6 @@ func (w two) check(t *testing.T) {
 		limited.refused(wire.CodeForbidden, "GET", pullPath(key, "", 0), nil)
 		limited.refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(key, statement("limited's")))
 	}
-	var me wire.Me
-	w.ours.must("GET", "/v1/me", nil, &me)
-	limited.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+me.Machine, nil)
-	w.theirs.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+me.Machine, nil)
 	machine{t: t, url: w.url, token: "guess"}.refused(wire.CodeUnauthorised, "GET", pullPath(shop, "", 0), nil)
 	machine{t: t, url: w.url}.refused(wire.CodeUnauthorised, "POST", "/v1/push", pushOf(shop, statement("nobody's")))
 }

@@ -126,9 +126,8 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	return one
 }
 
-// Named returns for each reference the newest own statement that it names: by its id, by that of a line in a review, or
-// by a beginning of one that no other has.
-func (a Access) Named(ctx context.Context, st *store.Store, projectID string, refs []string) (
+// Named returns for each id the newest own statement that it names: by its own, or that of a line in a review.
+func (a Access) Named(ctx context.Context, st *store.Store, projectID string, ids []string) (
 	statements []memoir.Statement, sessions []memoir.Extraction, err error) {
 	m, err := a.readMemory(projectID)
 	all, errAll := m.statements(ctx, st)
@@ -136,25 +135,17 @@ func (a Access) Named(ctx context.Context, st *store.Store, projectID string, re
 		return nil, nil, err
 	}
 	all = slices.DeleteFunc(all, func(s withExtraction) bool { return memoir.IsReceived(s.session.SessionKey) })
-	for _, ref := range refs {
-		named := map[string]bool{}
-		for _, s := range all {
-			named[s.statement.ID] = ref != "" && strings.HasPrefix(s.statement.ID, ref)
-		}
+	for _, id := range ids {
+		of := id
 		for _, l := range m.lines {
-			if len(l.origin.Statements) > 0 && ref != "" && strings.HasPrefix(l.Key, ref) {
-				named[l.origin.Statements[0]] = true
+			if l.Key == id && len(l.origin.Statements) > 0 {
+				of = l.origin.Statements[0]
 			}
 		}
-		maps.DeleteFunc(named, func(id string, is bool) bool { return !is })
-		i := slices.IndexFunc(all, func(s withExtraction) bool { return named[s.statement.ID] })
-		switch {
-		case len(named) > 1:
-			return nil, nil, memoir.Errorf(memoir.CodeUsage, "give more of its id", "%q begins the ids of %d statements", ref,
-				len(named))
-		case i < 0:
+		i := slices.IndexFunc(all, func(s withExtraction) bool { return s.statement.ID == of })
+		if i < 0 {
 			return nil, nil, memoir.Errorf(memoir.CodeNotFound, "`memoir why TEXT` shows ids",
-				"no own statement of project %s has the id %q", projectID, ref)
+				"no own statement of project %s has the id %q", projectID, id)
 		}
 		statements, sessions = append(statements, all[i].statement), append(sessions, all[i].session)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Team is what is shared with a hub, and how synchronising goes.
 type Team struct {
-	team.Membership
+	team.Hub // without its token and certificates
 	team.State
 	Shares  []store.Share `json:"shares"`
 	Waiting int           `json:"waiting"` // sessions of the outbox
@@ -25,7 +25,8 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 		return nil, nil
 	}
 	state, errState := team.ReadState(home)
-	out := &Team{Membership: hub.Membership, State: state, Shares: []store.Share{}}
+	hub.Token, hub.CA = "", ""
+	out := &Team{Hub: hub, State: state, Shares: []store.Share{}}
 	out.Held = append([]team.Held{}, out.Held...)
 	if err = errors.Join(err, errState); err != nil || st == nil {
 		return out, err
@@ -41,9 +42,8 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 
 // FailsLong says since when synchronising fails, once that is more than a day; else it is empty.
 func FailsLong(home string, now time.Time) string {
-	_, none := team.Load(home)
 	state, err := team.ReadState(home)
-	if none != nil || err != nil || state.Failing.IsZero() || now.Sub(state.Failing) < 24*time.Hour {
+	if err != nil || state.Failing.IsZero() || now.Sub(state.Failing) < 24*time.Hour {
 		return ""
 	}
 	return "the team's memory is not synchronised since " + Zoned(state.Failing) + ": " + memoir.Cut(state.Error, 200)

@@ -15,23 +15,14 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/team/wire"
 )
 
-// Membership says which hub a home has joined, and as whom.
-type Membership struct {
-	URL          string    `json:"url"`
-	Organisation string    `json:"organisation"`
-	Member       string    `json:"member"`
-	Machine      string    `json:"machine"` // its id at the hub
-	Expires      time.Time `json:"expires"` // of the token
-}
-
-// Hub is the hub that a home has joined.
+// Hub is the hub that a home has joined, and as whom.
 type Hub struct {
-	Membership
-	Token string `json:"token"`
-	CA    string `json:"ca,omitempty"` // certificates in PEM that are trusted besides the system's
-	Epoch string `json:"epoch"`        // of the hub's database
+	URL string `json:"url"`
+	CA  string `json:"ca,omitempty"` // certificates in PEM that are trusted besides the system's
+	wire.Joined
 }
 
 // State is how synchronising goes.

@@ -30,20 +30,11 @@ const Folder = ".memoir-team"
 // A File is a statement in Folder: one file, named by its id, which is never changed. It has what a reader needs to use
 // the statement, and no quotation, title, branch or absolute path. Texts are redacted, each is one line.
 type File struct {
-	ID        string               `json:"id"`
-	Kind      memoir.StatementKind `json:"kind"`
-	Text      string               `json:"text"`
-	Day       string               `json:"day"` // 2006-01-02
-	Who       string               `json:"who"`
-	Session   string               `json:"session"` // wire.SessionHash
-	Command   string               `json:"command,omitempty"`
-	Dir       string               `json:"dir,omitempty"`
-	Purpose   string               `json:"purpose,omitempty"`
-	Error     string               `json:"error,omitempty"`
-	Signature string               `json:"signature,omitempty"`
-	Cause     string               `json:"cause,omitempty"`
-	Fix       string               `json:"fix,omitempty"`
-	Paths     []string             `json:"paths,omitempty"`
+	ID               string `json:"id"`
+	memoir.Statement        // as told returns it
+	Day              string `json:"day"` // 2006-01-02
+	Who              string `json:"who"`
+	Session          string `json:"session"` // wire.SessionHash
 }
 
 // Bounds of a file. What a review shows of a line is shorter than maxShown, so a command stands before that.
@@ -64,9 +55,6 @@ var kinds = []memoir.StatementKind{memoir.StatementPreference, memoir.StatementF
 func Promote(
 	st memoir.Statement, session, day, who string, of memoir.Project, home string, redact func(string) string,
 ) (File, error) {
-	f := File{ID: st.ID, Kind: st.Kind, Text: st.Text, Day: day, Who: Who(who), Session: wire.SessionHash(session, st.ID),
-		Command: st.Command, Dir: st.Dir, Purpose: st.Purpose, Error: st.Error, Signature: st.Signature, Cause: st.Cause,
-		Fix: st.Fix, Paths: st.Paths}
 	places, why := placesOf(of.Directories, home), ""
 	check := func(text string) string {
 		if redact(text) != text {
@@ -74,7 +62,8 @@ func Promote(
 		}
 		return text
 	}
-	f = f.changed(func(text string) string { return check(relative(text, places)) })
+	f := File{ID: st.ID, Day: day, Who: memberName(who), Session: wire.SessionHash(session, st.ID),
+		Statement: told(st, func(text string) string { return check(relative(text, places)) })}
 	if f.Kind == memoir.StatementFailure && f.hides() {
 		f.Command, f.Error, f.Signature, f.Cause, f.Fix = "", "", "", "", ""
 	}
@@ -86,46 +75,39 @@ func Promote(
 	return f, nil
 }
 
-// changed returns a file with each text made visible, one line, and changed.
-func (f File) changed(change func(string) string) File {
-	f.Paths = slices.Clone(f.Paths)
-	texts := []*string{&f.Text, &f.Command, &f.Dir, &f.Purpose, &f.Error, &f.Signature, &f.Cause, &f.Fix}
-	for i := range f.Paths {
-		texts = append(texts, &f.Paths[i])
+// told returns what a file has of a statement: each text visible, in one line, and changed.
+func told(st memoir.Statement, change func(string) string) memoir.Statement {
+	st = memoir.Statement{Kind: st.Kind, Text: st.Text, Signal: memoir.SignalTeam, By: memoir.ByMember,
+		Command: st.Command, Dir: st.Dir, Purpose: st.Purpose, Error: st.Error, Signature: st.Signature, Cause: st.Cause,
+		Fix: st.Fix, Paths: slices.Clone(st.Paths)}
+	texts := append(st.Texts(), &st.Purpose)
+	for i := range st.Paths {
+		texts = append(texts, &st.Paths[i])
 	}
 	for _, text := range texts {
 		*text = memory.Neutralise(change(strings.Join(strings.Fields(*text), " ")))
 	}
-	return f
+	return st
 }
 
 var (
 	statementFile = regexp.MustCompile(`^[0-9a-f]{10}\.json$`)
 	tombstoneFile = regexp.MustCompile(`^[0-9a-f]{24}\.gone$`)
-	sessionHash   = regexp.MustCompile(`^[0-9a-f]{24}$`)
-	notInWho      = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 )
-
-// Who returns a name as files have it.
-func Who(name string) string {
-	name = strings.Trim(notInWho.ReplaceAllString(name, "-"), "-._")
-	return strings.TrimRight(name[:min(len(name), wire.MaxMemberName)], "-._")
-}
 
 // fault says what is wrong with a file on a day; empty: nothing.
 func (f File) fault(today string) string {
 	day, err := time.Parse(time.DateOnly, f.Day)
-	long := func(text string) bool { return len(text) > maxText }
+	long := func(text *string) bool { return len(*text) > maxText }
 	outside := func(path string) bool { return !filepath.IsLocal(path) }
 	switch {
 	case !slices.Contains(kinds, f.Kind):
 		return "a kind that is not shared"
 	case err != nil || day.Format(time.DateOnly) > today:
 		return "no day, or one to come"
-	case f.Text == "" || slices.ContainsFunc([]string{f.Text, f.Command, f.Dir, f.Purpose, f.Error, f.Signature, f.Cause,
-		f.Fix}, long):
+	case f.Text == "" || slices.ContainsFunc(append(f.Texts(), &f.Purpose), long):
 		return "an empty or long text"
-	case !sessionHash.MatchString(f.Session) || Who(f.Who) != f.Who || f.Who == "":
+	case !wire.IsSession(f.Session) || memberName(f.Who) != f.Who:
 		return "no session or person"
 	case len(f.Paths) > maxPaths || slices.ContainsFunc(f.Paths, outside) || f.Dir != "" && outside(f.Dir):
 		return "a path outside of the project"
@@ -147,10 +129,8 @@ func (f File) hides() bool {
 
 // statement is what a reader makes of a file. A wish of somebody else is a decision of the team.
 func (f File) statement() memoir.Statement {
-	st := memoir.Statement{Kind: f.Kind, Text: f.Text, Signal: memoir.SignalTeam, By: memoir.ByMember, At: f.Day,
-		Command: f.Command, Dir: f.Dir, Purpose: f.Purpose, Error: f.Error, Signature: f.Signature, Cause: f.Cause,
-		Fix: f.Fix, Paths: f.Paths}
-	if f.Kind == memoir.StatementPreference {
+	st := f.Statement
+	if st.At = f.Day; st.Kind == memoir.StatementPreference {
 		st.Kind, st.Signal = memoir.StatementDecision, memoir.SignalRule
 	}
 	return st
@@ -176,7 +156,7 @@ func Parse(name string, content []byte, redact func(string) string, today string
 	case f.ID+".json" != name:
 		return f, "another name than its id"
 	}
-	f = f.changed(redact)
+	f.Statement = told(f.Statement, redact)
 	return f, f.fault(today)
 }
 

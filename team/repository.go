@@ -108,12 +108,13 @@ func FromRepository(ctx context.Context, st *store.Store, home string, of memoir
 			err = disk.Discard(path)
 		}
 		return withdrawn, err
-	case u.Commit != "" && was.Read == reader+u.Ref+" "+u.Commit && was.Repository == u.Common:
-		return false, nil
+	case was.Repository != u.Common:
+		was.Read = "" // so nothing of it is known
 	}
-	r, err := readFolder(ctx, u)
+	known, _ := strings.CutPrefix(was.Read, reader+u.Ref+" ")
+	r, err := readFolder(ctx, u, known)
 	is := Memory{Repository: u.Common, Read: reader + u.Ref + " " + r.commit, Ignored: r.ignored}
-	if err != nil || is.Read == was.Read && is.Repository == was.Repository {
+	if err != nil || r.commit == known {
 		return false, err
 	}
 	changes, err := r.parse(ctx, st, of.ID, scanner, now.UTC().Format(time.DateOnly))
@@ -203,8 +204,9 @@ func git(ctx context.Context, u project.Upstream, args ...string) (*exec.Cmd, er
 	return cmd, nil
 }
 
-// readFolder reads Folder from the upstream's commit with one call of git, which applies no attributes and filters.
-func readFolder(ctx context.Context, u project.Upstream) (r reading, err error) {
+// readFolder reads Folder from the upstream's commit, unless that is the known one, with one call of git, which applies
+// no attributes and filters.
+func readFolder(ctx context.Context, u project.Upstream, known string) (r reading, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	cmd, err := git(ctx, u, "cat-file", "--batch")
@@ -219,7 +221,7 @@ func readFolder(ctx context.Context, u project.Upstream) (r reading, err error) 
 		return r, err
 	}
 	b := &batch{in: in, out: bufio.NewReader(out)}
-	r, err = b.reading(u.Ref)
+	r, err = b.reading(u.Ref, known)
 	_ = in.Close()
 	if err != nil {
 		cancel()
@@ -267,22 +269,21 @@ func (b *batch) get(name string, most int) (id, kind string, content []byte, err
 	return fields[0], fields[1], content[:size], err
 }
 
-func (b *batch) reading(ref string) (r reading, err error) {
+func (b *batch) reading(ref, known string) (r reading, err error) {
 	r = reading{files: map[string][]byte{}, gone: map[string]bool{}, ignored: map[string]int{}}
 	var kind string
 	if r.commit, kind, _, err = b.get(ref+"^{commit}", maxListing); err != nil || kind == "" {
 		return r, cmp.Or(err, fmt.Errorf("there is no %s", ref))
 	}
+	if r.commit == known {
+		return r, nil
+	}
 	_, kind, tree, err := b.get(r.commit+":"+Folder, maxListing)
 	if err != nil || kind == "" {
 		return r, err
 	}
-	if kind != "tree" {
-		r.ignored["no folder"]++
-		return r, nil
-	}
-	if tree == nil {
-		return r, errors.New("it has too many files")
+	if kind != "tree" || tree == nil {
+		return r, errors.New(Folder + " is no folder, or has too many files")
 	}
 	digest := len(r.commit) / 2
 	for err == nil && len(tree) > 0 {
@@ -314,7 +315,6 @@ func (b *batch) reading(ref string) (r reading, err error) {
 
 // unfit says why an entry of Folder is not read.
 func (r reading) unfit(mode, name string) string {
-	_, again := r.files[name]
 	switch {
 	case mode != "100644" && mode != "100755":
 		return "no regular file"
@@ -322,8 +322,6 @@ func (r reading) unfit(mode, name string) string {
 		return ""
 	case !statementFile.MatchString(name):
 		return "another name"
-	case again:
-		return "twice"
 	case len(r.files) == maxFiles:
 		return "too many"
 	}

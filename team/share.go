@@ -208,14 +208,13 @@ func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Rece
 		out.Member = ""
 	}
 	var st memoir.Statement
-	_, badDay := time.Parse(time.DateOnly, c.Day)
 	switch {
-	case !hexadecimal(c.Hash, 64):
+	case !wire.IsHash(c.Hash):
 		return out, false
 	case c.Gone:
 		return out, true
-	case badDay != nil || !hexadecimal(c.Session, 24) || len(c.Body) > wire.MaxStatement || c.Own && out.Member != "",
-		json.Unmarshal(c.Body, &st) != nil, st.Text == "", st.Kind == memoir.StatementClaim,
+	case c.Check() != nil, c.Own && out.Member != "", json.Unmarshal(c.Body, &st) != nil, st.Text == "",
+		st.Kind == memoir.StatementClaim,
 		!slices.Contains(memoir.StatementKinds, st.Kind), st.Signal == memoir.SignalMaybe:
 		return out, false
 	}
@@ -249,10 +248,6 @@ func theirs(st memoir.Statement) memoir.Statement {
 	}
 	st.Replaces = ""
 	return st
-}
-
-func hexadecimal(text string, digits int) bool {
-	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // memberName returns the name of a member as it may stand in keys and lines; it is never empty, which is this person.

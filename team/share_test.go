@@ -220,7 +220,7 @@ func TestAddressesThatWouldShowTheToken(t *testing.T) {
 	for url, good := range map[string]bool{"https://hub.example": true, "https://hub.example/memoir/": true, "http://127.0.0.1:8080": true,
 		"http://[::1]:1": true, "http://localhost:1": true, "http://hub.example": false, "http://127.0.0.1.example": false,
 		"http://192.168.0.1": false, "ftp://localhost": false, "hub.example": false, "https://a:b@hub.example": false, "https://": false, "https://h/?x": false} {
-		if _, err := newClient(Hub{Membership: Membership{URL: url}}); (err == nil) != good {
+		if _, err := newClient(Hub{URL: url}); (err == nil) != good {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

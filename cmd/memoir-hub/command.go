@@ -35,7 +35,7 @@ func newApp() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
 		Commands: []*cli.Command{
-			migrateCommand(), serveCommand(),
+			migrateCommand(), serveCommand(), {Name: "help", ArgsUsage: "[COMMAND]", Usage: "show help for a command"},
 			group("org", "organisations",
 				command("add", "NAME", "add an organisation", "memoir-hub org add acme", nil,
 					func(c *cli.Context, h *hub.Hub, args []string) error { return h.AddOrganisation(c.Context, args[0]) }),
@@ -52,12 +52,12 @@ func newApp() *cli.App {
 			admin("grant", "MEMBER PROJECT ROLE", "give a member a role in a project, * for every project; the highest counts",
 				"memoir-hub grant anna github.com/acme/shop writer\n  memoir-hub grant anna '*' reader", nil,
 				func(c *cli.Context, a hub.Admin, args []string) error {
-					return a.Grant(c.Context, args[0], key(args[1]), wire.Role(args[2]))
+					return a.Grant(c.Context, args[0], args[1], wire.Role(args[2]))
 				}),
 			admin("revoke", "MEMBER PROJECT", "take a role in a project away, * for the one in every project",
 				"memoir-hub revoke anna github.com/acme/shop", nil,
 				func(c *cli.Context, a hub.Admin, args []string) error {
-					return a.Revoke(c.Context, args[0], key(args[1]))
+					return a.Revoke(c.Context, args[0], args[1])
 				}),
 			group("project", "projects and their keys",
 				list("projects", "memoir-hub project list", hub.Admin.Projects),
@@ -191,14 +191,6 @@ func unknown(c *cli.Context) error {
 
 func usageError(_ *cli.Context, err error, _ bool) error {
 	return memoir.Errorf(memoir.CodeUsage, "`memoir-hub help` lists the commands", "%s", strings.TrimSpace(err.Error()))
-}
-
-// key is a project's, or empty for every project.
-func key(word string) string {
-	if word == "*" {
-		return ""
-	}
-	return word
 }
 
 func printCode(c *cli.Context, code string, err error) error {

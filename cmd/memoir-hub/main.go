@@ -21,6 +21,7 @@ import (
 
 	"memoir"
 	"memoir/hub"
+	"memoir/internal/commandline"
 )
 
 // Version is set by the build, as that of memoir is.
@@ -29,7 +30,8 @@ var Version string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	app := newApp()
-	err := app.RunContext(ctx, arrange(app, os.Args[1:]))
+	line, _ := commandline.Arrange(app, os.Args[1:], func(string) bool { return false })
+	err := app.RunContext(ctx, append([]string{app.Name}, line...))
 	code := exitCode(ctx, err)
 	stop()
 	if err != nil {
@@ -59,35 +61,6 @@ func version() string {
 		return info.Main.Version
 	}
 	return Version
-}
-
-// arrange puts the command before the flags, and these before the arguments, as urfave/cli requires.
-// `help member` becomes `member --help`.
-func arrange(app *cli.App, args []string) []string {
-	if len(args) > 0 && args[0] == "help" {
-		args = append(slices.Clone(args[1:]), "--help")
-	}
-	var path, flags, rest []string
-	switches := []string{"json", "help", "h", "version", "v", "behind-proxy", "new-epoch"}
-	for commands := app.Commands; len(args) > 0; args = args[1:] {
-		word := args[0]
-		name := strings.TrimLeft(word, "-")
-		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == word })
-		switch {
-		case word == "--":
-			return slices.Concat([]string{"memoir-hub"}, path, flags, []string{"--"}, rest, args[1:])
-		case name != word && name != "":
-			flags = append(flags, word)
-			if !strings.Contains(name, "=") && !slices.Contains(switches, name) && len(args) > 1 {
-				flags, args = append(flags, args[1]), args[1:]
-			}
-		case at >= 0 && len(rest) == 0:
-			path, commands = append(path, word), commands[at].Subcommands
-		default:
-			rest = append(rest, word)
-		}
-	}
-	return slices.Concat([]string{"memoir-hub"}, path, flags, []string{"--"}, rest)
 }
 
 // arguments returns the arguments of a command, of which there must be one for each word of its usage.

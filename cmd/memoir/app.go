@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"memoir/internal/commandline"
 )
 
 // The groups in which help lists the commands.
@@ -70,7 +72,7 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 		},
 	}
 	plainFlags(app.Flags)
-	for c := range everyCommand(app.Commands) {
+	for c := range commandline.Every(app.Commands) {
 		plainFlags(c.Flags)
 		c.Flags = append(c.Flags, app.Flags...)
 		c.HideHelp, c.OnUsageError, c.Before = true, usageError, p.before
@@ -133,7 +135,7 @@ func help(text string, examples ...string) string {
 	return text + "\n\nExamples:\n  " + strings.Join(examples, "\n  ")
 }
 
-// helpCommand is listed with the commands; arrange turns `memoir help run`
+// helpCommand is listed with the commands; commandline.Arrange turns `memoir help run`
 // into `memoir run --help`.
 func helpCommand() *cli.Command {
 	return &cli.Command{
@@ -200,7 +202,7 @@ func manual(app *cli.App) string {
 	section(".SH DESCRIPTION", appHelp, app)
 	b.WriteString(".SH COMMANDS\n")
 	parent := ""
-	for c := range everyCommand(app.VisibleCommands()) {
+	for c := range commandline.Every(app.VisibleCommands()) {
 		if c.HelpName != "" { // a subcommand gets its own only when it is called
 			parent = c.HelpName
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,87 +11,6 @@ import (
 	"memoir/internal/lazyregexp"
 	"memoir/search"
 )
-
-// arrange puts the words of a command line into the order that urfave/cli requires: command,
-// subcommand, flags with their values joined, "--", arguments. A person may write them in any
-// order. A word such as -5 is an argument, and so is every word after the first value of a setting that is a list.
-// `help run` becomes `run --help`. It also returns the name of the command: "sessions disable". The parser refuses
-// wrong words, so they stay.
-func arrange(app *cli.App, args []string) (line []string, command string) {
-	var path, flags, arguments []string
-	commands, arity, takesValues := app.Commands, flagArity(app), false
-	for i := 0; i < len(args); i++ {
-		word := args[i]
-		if takesValues && len(arguments) > 1 && config.IsList(arguments[0]) {
-			arguments = append(arguments, args[i:]...)
-			break
-		}
-		if word == "--" {
-			arguments = append(arguments, args[i+1:]...)
-			break
-		}
-		if name := strings.TrimLeft(word, "-"); name != word && strings.IndexFunc(name, unicode.IsLetter) == 0 {
-			if arity[name] && i+1 < len(args) {
-				i++
-				word += "=" + args[i]
-			}
-			flags = append(flags, word)
-		} else if next := findCommand(commands, word); next != nil && len(arguments) == 0 {
-			path, commands = append(path, next.Name), next.Subcommands
-			takesValues = strings.HasSuffix(next.ArgsUsage, " VALUE...")
-		} else {
-			arguments = append(arguments, word)
-		}
-	}
-	if len(path) > 0 && path[0] == "help" {
-		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "-h" || f == "--help" })
-		return arrange(app, slices.Concat(arguments, flags, []string{"--help"}))
-	}
-	if len(path) == 0 && len(arguments) > 0 {
-		flags = nil // the command is wrong, not its flags
-	}
-	line = slices.Concat(path, flags)
-	if len(arguments) > 0 {
-		line = append(append(line, "--"), arguments...)
-	}
-	return line, strings.Join(path, " ")
-}
-
-// flagArity returns for every flag of every command whether it takes a value. That is the same in all
-// commands, so flags can be parsed before the command is known.
-func flagArity(app *cli.App) map[string]bool {
-	arity := map[string]bool{}
-	for c := range everyCommand(app.Commands) {
-		for _, f := range c.Flags {
-			doc, ok := f.(cli.DocGenerationFlag)
-			for _, name := range f.Names() {
-				arity[name] = ok && doc.TakesValue()
-			}
-		}
-	}
-	return arity
-}
-
-func everyCommand(commands []*cli.Command) func(yield func(*cli.Command) bool) {
-	return func(yield func(*cli.Command) bool) {
-		for _, c := range commands {
-			for _, c := range append([]*cli.Command{c}, c.Subcommands...) {
-				if !yield(c) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func findCommand(commands []*cli.Command, name string) *cli.Command {
-	for _, c := range commands {
-		if c.HasName(name) {
-			return c
-		}
-	}
-	return nil
-}
 
 func usagef(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeUsage, hint, format, args...)

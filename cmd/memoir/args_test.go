@@ -8,6 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/config"
+	"memoir/internal/commandline"
 )
 
 func testApp() *cli.App { return newApp(newProgram([]string{"HOME=/nonexistent"})) }
@@ -40,7 +42,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{"-h run", "run -h"},
 		{"xyzzy run", "-- xyzzy run"},
 	} {
-		line, _ := arrange(testApp(), strings.Fields(test.given))
+		line, _ := commandline.Arrange(testApp(), strings.Fields(test.given), config.IsList)
 		if got := strings.Join(line, " "); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.given, got, test.want)
 		}
@@ -90,12 +92,12 @@ func TestASlipIsAnsweredWithWhatWasMeant(t *testing.T) {
 	}
 }
 
-// arrange parses flags before the command is known, so a flag must take a value in all commands or in none.
+// commandline.Arrange parses flags before the command is known, so a flag must take a value in all commands or in none.
 func TestAFlagTakesAValueInEveryCommandOrInNone(t *testing.T) {
 	t.Parallel()
 	app := testApp()
 	takes := map[string]bool{}
-	for c := range everyCommand(app.Commands) {
+	for c := range commandline.Every(app.Commands) {
 		for _, f := range c.Flags {
 			value := f.(cli.DocGenerationFlag).TakesValue()
 			for _, name := range f.Names() {
@@ -110,7 +112,7 @@ func TestAFlagTakesAValueInEveryCommandOrInNone(t *testing.T) {
 
 func TestEveryCommandSaysWhatItIsFor(t *testing.T) {
 	t.Parallel()
-	for c := range everyCommand(testApp().Commands) {
+	for c := range commandline.Every(testApp().Commands) {
 		if c.Usage == "" || !strings.Contains(c.Description, "Examples:\n  ") || !strings.Contains(c.Description, "memoir ") {
 			t.Errorf("%s: usage, description or example is missing", c.Name)
 		}
@@ -124,8 +126,8 @@ func FuzzArrange(f *testing.F) {
 	app := testApp()
 	f.Fuzz(func(t *testing.T, text string) {
 		args := strings.Split(text, " ")
-		line, _ := arrange(app, args)
-		if again, _ := arrange(app, line); !slices.Equal(again, line) {
+		line, _ := commandline.Arrange(app, args, config.IsList)
+		if again, _ := commandline.Arrange(app, line, config.IsList); !slices.Equal(again, line) {
 			t.Errorf("%q: arranged again %q becomes %q", args, line, again)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/commandline"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/store"
@@ -144,9 +145,9 @@ func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 
 // read parses the complete words. It returns the flag whose value comes next; "" if none does.
 func (at *completion) read(ctx context.Context, app *cli.App, words []string) (open string) {
-	line, command := arrange(app, words)
+	line, command := commandline.Arrange(app, words, config.IsList)
 	for _, name := range strings.Fields(command) {
-		at.command = findCommand(at.commands, name)
+		at.command = commandline.Find(at.commands, name)
 		at.commands, at.flags, line = at.command.Subcommands, at.command.Flags, line[1:]
 	}
 	if end := slices.Index(line, "--"); end >= 0 {
@@ -159,8 +160,8 @@ func (at *completion) read(ctx context.Context, app *cli.App, words []string) (o
 	for _, word := range line {
 		name, value, joined := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		_ = given.Set(name, value) // other flags do not matter here
-		if !joined && flagArity(app)[name] {
-			open = name // of the last word, since arrange joins others with their values
+		if !joined && commandline.Arity(app)[name] {
+			open = name // of the last word, since commandline.Arrange joins others with their values
 		}
 	}
 	if slices.Contains(line, "--help") {

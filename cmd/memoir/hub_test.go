@@ -77,7 +77,7 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 		h.revoked[token] = true
 		out = h.joined(member, token+"+")
 	case route == "GET /v1/me":
-		out = hub.Me{Member: member, Projects: map[string]hub.Role{"read-only": hub.Reader}}
+		out = hub.Joined{Member: member}
 	case r.Method == "DELETE":
 		h.revoked[token] = true
 		w.WriteHeader(204)

@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/commandline"
 	"memoir/internal/failpoint"
 	"memoir/rollout"
 	"memoir/store"
@@ -46,7 +47,7 @@ func (p *program) execute(ctx context.Context, args []string) error {
 		p.complete(ctx, app, args[:n])
 		return nil
 	}
-	line, command := arrange(app, args)
+	line, command := commandline.Arrange(app, args, config.IsList)
 	p.ui.command = command
 	return app.RunContext(ctx, append([]string{app.Name}, line...))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -19,14 +20,11 @@ func promoteCommands(p *program) []*cli.Command {
 	return []*cli.Command{
 		{Name: "promote", ArgsUsage: "ID...", Usage: "add statements to the team memory of this repository",
 			Description: help("Writes a file below .memoir-team of this checkout for each statement, as it is shown, after\n"+
-				"it asked. IDs are those of statements in `memoir why --json`, or of lines in `memoir review`; a\n"+
-				"beginning that no other has is enough. It is refused if it has a secret. The team gets it once the\n"+
-				"file is on the default branch. A wish of yours leaves this machine only so.",
-				"memoir team promote 6af2da0a36", "memoir team promote 6af2 91bc --who alice --yes"),
-			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "who", Usage: "your `NAME` in the files (default: user.name of git)"},
-				yesFlag(), jsonFlag()},
-			Action: p.promote},
+				"it asked. IDs are those of statements in `memoir why --json`, or of lines in `memoir review`.\n"+
+				"It is refused if it has a secret. The team gets it once the file is on the default branch.\n"+
+				"A wish of yours leaves this machine only so.",
+				"memoir team promote 6af2da0a36", "memoir team promote 6af2da0a36 91bc0d7e55 --yes"),
+			Flags: []cli.Flag{yesFlag(), jsonFlag()}, Action: p.promote},
 		{Name: "demote", ArgsUsage: "ID", Usage: "hide a statement of the team memory of this repository",
 			Description: help("Adds a file below .memoir-team of this checkout that has a hash of the id. The statement is\n"+
 				"hidden from everybody once that file is on the default branch. Its own file stays.",
@@ -63,20 +61,17 @@ func (p *program) promote(c *cli.Context) error {
 	if err := cmp.Or(errRow, errScanner); err != nil {
 		return err
 	}
-	who := team.Who(cmp.Or(c.String("who"), team.UserName(c.Context, u)))
+	who := team.UserName(c.Context, u)
 	if who == "" {
-		return usagef("letters and digits of ASCII, or . _ -", "git has no user.name for the files: pass --who NAME")
+		return usagef("git config user.name NAME", "git has no user.name for the files")
 	}
 	statements, sessions, err := p.access(c).Named(c.Context, st, row.ID, c.Args().Slice())
-	redact := func(text string) string {
-		text, _ = scanner.Redact(text)
-		return text
-	}
 	row.Directories = append(row.Directories, u.Top)
 	var files []team.File
 	for i, s := range statements {
 		day := cmp.Or(s.At, sessions[i].EndedAt.UTC().Format(time.DateOnly))
-		f, failed := team.Promote(s, sessions[i].SessionKey, day, who, row.Project, config.UserHome(p.environ), redact)
+		f, failed := team.Promote(s, sessions[i].SessionKey, day, who, row.Project, config.UserHome(p.environ),
+			scanner.Session().Text)
 		if team.Demoted(u.Top, f.ID) {
 			failed = usagef("remove "+team.Tombstone(f.ID)+" first", "%s was demoted", f.ID)
 		}
@@ -102,7 +97,7 @@ func (p *program) promote(c *cli.Context) error {
 }
 
 func (p *program) demote(c *cli.Context) error {
-	ref, err := argument(c, "statement's id")
+	id, err := argument(c, "statement's id")
 	if err != nil {
 		return err
 	}
@@ -110,30 +105,27 @@ func (p *program) demote(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ids := slices.DeleteFunc(team.Promoted(u.Top), func(id string) bool { return !strings.HasPrefix(id, ref) })
-	if len(ids) != 1 {
-		return notFoundf("its files are in "+team.Folder, "%q begins the ids of %s there", ref, count(len(ids), "statement"))
+	if !slices.Contains(team.Promoted(u.Top), id) {
+		return notFoundf("its files are in "+team.Folder, "no statement there has the id %q", id)
 	}
-	if err := p.confirm(c, "demote "+ids[0], u.Top); err != nil {
+	if err := p.confirm(c, "demote "+id, u.Top); err != nil {
 		return err
 	}
-	name := team.Tombstone(ids[0])
+	name := team.Tombstone(id)
 	return p.addToTeam(c, u.Top, map[string][]byte{name: []byte(name + "\n")})
 }
 
 // addToTeam adds files to the team memory of a checkout.
 func (p *program) addToTeam(c *cli.Context, top string, contents map[string][]byte) error {
 	out := map[string][]string{"added": {}, "there": {}}
-	for name, content := range contents {
-		path, added, err := team.Write(top, name, content)
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		path, added, err := team.Write(top, name, contents[name])
 		if err != nil {
 			return err
 		}
 		state := map[bool]string{true: "added", false: "there"}[added]
 		out[state] = append(out[state], path)
 	}
-	slices.Sort(out["added"])
-	slices.Sort(out["there"])
 	return p.result(c, nil, out, func() {
 		for _, path := range out["there"] {
 			p.ui.say("%s is there already, and is not changed", path)

@@ -17,6 +17,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/integrate"
+	"memoir/internal/commandline"
 	"memoir/internal/failpoint"
 	"memoir/pipeline"
 	"memoir/store"
@@ -112,7 +113,7 @@ func backgroundArgs(c *cli.Context, home string) []string {
 // logStartup logs, redacted, why a hook did nothing, if a log can be opened.
 func (p *program) logStartup(cause error) {
 	flag := ""
-	line, _ := arrange(newApp(p), p.args)
+	line, _ := commandline.Arrange(newApp(p), p.args, config.IsList)
 	for _, word := range line {
 		if value, ok := strings.CutPrefix(strings.TrimLeft(word, "-"), "home="); ok {
 			flag = value

@@ -107,7 +107,7 @@ func (p *program) joinTeam(c *cli.Context) error {
 	if err = cmp.Or(err, errHome); err != nil {
 		return err
 	}
-	h := team.Hub{Membership: team.Membership{URL: at}}
+	h := team.Hub{URL: at}
 	if ca := c.String("ca"); ca != "" {
 		text, err := disk.ReadFile(ca, 1<<20)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -43,12 +42,6 @@ const (
 	Writer Role = "writer"
 	Admin  Role = "admin"
 )
-
-// May reports whether a role has the rights of another.
-func (r Role) May(needed Role) bool {
-	roles := []Role{Reader, Writer, Admin}
-	return slices.Contains(roles, r) && slices.Index(roles, r) >= slices.Index(roles, needed)
-}
 
 // A Statement is what leaves a machine of a memoir.Statement. Hash is Of(Session, Own, Day, Body); the hub computes it
 // again. No field names a directory, a title or a branch.
@@ -129,9 +122,10 @@ type Join struct {
 	Machine string `json:"machine"` // a name for people, as in the list of machines
 }
 
-// Joined is the answer to a Join, and to POST /v1/rotate, which replaces the token that it is called with.
+// Joined is the answer to a Join, to POST /v1/rotate, which replaces the token that it is called with, and, without a
+// token, to GET /v1/me. DELETE /v1/me revokes the token that it is called with.
 type Joined struct {
-	Token        string    `json:"token"`
+	Token        string    `json:"token,omitempty"`
 	Expires      time.Time `json:"expires"`
 	Organisation string    `json:"organisation"`
 	Member       string    `json:"member"`
@@ -139,26 +133,7 @@ type Joined struct {
 	Epoch        string    `json:"epoch"`
 }
 
-// Me is the answer to GET /v1/me: whose token it is, its machines, and the projects that the member may read.
-type Me struct {
-	Organisation string          `json:"organisation"`
-	Member       string          `json:"member"`
-	Machine      string          `json:"machine"`
-	Expires      time.Time       `json:"expires"`
-	Epoch        string          `json:"epoch"`
-	Projects     map[string]Role `json:"projects"`
-	Machines     []Machine       `json:"machines"`
-}
-
-// Machine is a machine of a member. DELETE /v1/machines/ID revokes its token.
-type Machine struct {
-	ID   string    `json:"id"`
-	Name string    `json:"name"`
-	Seen time.Time `json:"seen"`
-}
-
-// Problem is the body of every answer that is not 2xx, after RFC 9457. Code is for programs: usage, unauthorised,
-// revoked, forbidden, not_found, too_large, secret, version, unavailable.
+// Problem is the body of every answer that is not 2xx, after RFC 9457. Code is for programs.
 type Problem struct {
 	Title string `json:"title"`
 	Code  string `json:"code"`
@@ -182,7 +157,6 @@ const (
 
 // Check returns an error of code memoir.CodeUsage if a push breaks a rule.
 func (p Push) Check() error {
-	bad := func(format string, args ...any) error { return memoir.Errorf(memoir.CodeUsage, "", format, args...) }
 	if err := CheckProject(p.Project); err != nil {
 		return err
 	}
@@ -190,37 +164,58 @@ func (p Push) Check() error {
 		return bad("a push has %d items, not 1 to %d", n, MaxItems)
 	}
 	for _, s := range p.Statements {
-		if len(s.Body) > MaxStatement {
-			return bad("a statement has %d bytes, more than %d", len(s.Body), MaxStatement)
-		}
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(s.Body, &fields) != nil || len(fields) == 0 || !utf8.Valid(s.Body) {
-			return bad("a statement's body is no JSON object")
-		}
-		if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !isHex(s.Session, SessionDigits) {
-			return bad("a statement has no day or session")
-		}
-		if s.Hash != Of(s.Session, s.Own, s.Day, s.Body) {
-			return bad("a statement's hash is not that of its content")
+		if err := s.Check(); err != nil {
+			return err
 		}
 	}
 	for _, hash := range p.Tombstones {
-		if !isHex(hash, 64) {
+		if !IsHash(hash) {
 			return bad("a tombstone is no hash")
 		}
 	}
 	return nil
 }
 
-// CheckProject returns an error of code memoir.CodeUsage if key can't be a project's: printable, without spaces at its
-// ends, at most MaxProject bytes.
-func CheckProject(key string) error {
-	if key == "" || len(key) > MaxProject || strings.TrimSpace(key) != key || !utf8.ValidString(key) ||
-		strings.ContainsFunc(key, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return memoir.Errorf(memoir.CodeUsage, "", "%q is no project's key", memoir.Cut(key, 60))
+// Check returns an error of code memoir.CodeUsage if a statement breaks a rule.
+func (s Statement) Check() error {
+	if len(s.Body) > MaxStatement {
+		return bad("a statement has %d bytes, more than %d", len(s.Body), MaxStatement)
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(s.Body, &fields) != nil || len(fields) == 0 || !utf8.Valid(s.Body) {
+		return bad("a statement's body is no JSON object")
+	}
+	if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !IsSession(s.Session) {
+		return bad("a statement has no day or session")
+	}
+	if s.Hash != Of(s.Session, s.Own, s.Day, s.Body) {
+		return bad("a statement's hash is not that of its content")
 	}
 	return nil
 }
+
+func bad(format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeUsage, "", format, args...)
+}
+
+// CheckProject returns an error of code memoir.CodeUsage if key can't be a project's.
+func CheckProject(key string) error { return CheckName(key, MaxProject) }
+
+// CheckName returns an error of code memoir.CodeUsage unless a name is printable, without spaces at its ends, and has 1
+// to most bytes.
+func CheckName(name string, most int) error {
+	if name == "" || len(name) > most || strings.TrimSpace(name) != name || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return bad("%q is no name: one is printable and has 1 to %d bytes", memoir.Cut(name, 60), most)
+	}
+	return nil
+}
+
+// IsHash reports whether a text has the form of a statement's hash.
+func IsHash(text string) bool { return isHex(text, 64) }
+
+// IsSession reports whether a text has the form of a SessionHash.
+func IsSession(text string) bool { return isHex(text, SessionDigits) }
 
 func isHex(text string, digits int) bool {
 	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""

@@ -49,14 +49,3 @@ func TestASessionHasOneHashOnAllMachines(t *testing.T) {
 		}
 	}
 }
-
-func TestARoleHasTheRightsOfThoseBelow(t *testing.T) {
-	t.Parallel()
-	for role, may := range map[Role][3]bool{
-		Reader: {true, false, false}, Writer: {true, true, false}, Admin: {true, true, true}, "": {}, "root": {},
-	} {
-		if got := [3]bool{role.May(Reader), role.May(Writer), role.May(Admin)}; got != may {
-			t.Errorf("%q: %v", role, got)
-		}
-	}
-}

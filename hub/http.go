@@ -47,8 +47,7 @@ func (h *Hub) Handler() http.Handler {
 			if err != nil {
 				return nil, err
 			}
-			page, err := h.pull(r.Context(), token, p)
-			return page, err
+			return h.pull(r.Context(), token, p)
 		},
 		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
 			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"strings"
@@ -115,7 +116,7 @@ func (a Admin) NewCode(ctx context.Context, name string) (code string, err error
 }
 
 func newCode(ctx context.Context, tx pgx.Tx, org, member int64) (string, error) {
-	code := newSecret()
+	code := rand.Text()
 	_, err := tx.Exec(ctx, `INSERT INTO memoir.code (hash, organisation, member, expires)
 		VALUES ($1, $2, $3, now() + $4::interval)`, hashOf(code), org, member, codeLife)
 	return code, err

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,8 +47,7 @@ func (h *Hub) Handler() http.Handler {
 			if err != nil {
 				return nil, err
 			}
-			page, err := h.pull(r.Context(), token, p)
-			return encodedPage(page), err
+			return h.pull(r.Context(), token, p)
 		},
 		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
 			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it
@@ -172,19 +170,6 @@ func readPull(r *http.Request) (wire.Pull, error) {
 
 // encoded is an answer that is JSON already.
 type encoded []byte
-
-// encodedPage writes bodies byte for byte, as their hashes need it. encoding/json would leave out their blanks.
-func encodedPage(p wire.Page) encoded {
-	items := make([][]byte, len(p.Items))
-	for i, c := range p.Items {
-		body := cmp.Or(string(c.Body), "null")
-		c.Body = nil
-		items[i] = bytes.Replace(marshal(c), []byte(`"body":null`), []byte(`"body":`+body), 1)
-	}
-	p.Items = nil
-	list := slices.Concat([]byte(`"items":[`), bytes.Join(items, []byte(",")), []byte("]"))
-	return bytes.Replace(marshal(p), []byte(`"items":null`), list, 1)
-}
 
 func marshal(v any) []byte {
 	var b bytes.Buffer

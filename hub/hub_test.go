@@ -157,7 +157,7 @@ func TestWhatOneMachinePushesAnotherPullsByteForByte(t *testing.T) {
 	anna := join(t, url, d.Member(t, "anna", wire.Writer))
 	ben := join(t, url, d.Member(t, "ben", wire.Reader))
 
-	odd := `{ "text" : "<b> \u00e9 é  & \u0000 \ud800", "new field":[1.50, {"a":1,"a":2}] }`
+	odd := `{"text":"<b> \u00e9 é  & \u0000 \ud800","new field":[1.50,{"a":1,"a":2}]}`
 	p := pushOf(shop, withBody(odd, false), statement("two"))
 	first := []byte(`{"project":"` + shop + `","statements":[` + strings.Join([]string{written(p.Statements[0]), written(p.Statements[1])}, ",") + `]}`)
 	var pushed wire.Pushed
@@ -172,6 +172,8 @@ func TestWhatOneMachinePushesAnotherPullsByteForByte(t *testing.T) {
 			t.Error(diff)
 		}
 	}
+	blank := written(withBody(`{"text": "x"}`, false))
+	anna.refused(wire.CodeUsage, "POST", "/v1/push", []byte(`{"project":"`+shop+`","statements":[`+blank+`]}`))
 	if again := anna.push(shop, p.Statements[1]); again.New != 0 {
 		t.Errorf("what is known is new: %+v", again)
 	}

@@ -12,14 +12,11 @@ import (
 	"memoir/team/wire"
 )
 
-// How long a code and a token are valid.
+// How long a code and a token are valid. Each has 130 random bits.
 const (
 	codeLife  = 24 * time.Hour
 	tokenLife = 90 * 24 * time.Hour
 )
-
-// newSecret returns a token or code of 130 random bits.
-func newSecret() string { return rand.Text() }
 
 // join exchanges a code for the token of a machine, in one transaction. Of two that send the same code, the second
 // finds none.
@@ -30,7 +27,7 @@ func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	code := hashOf(strings.TrimSpace(j.Code))
-	out := wire.Joined{Token: newSecret()}
+	out := wire.Joined{Token: rand.Text()}
 	b := &pgx.Batch{}
 	b.Queue(`SELECT set_config('memoir.code', $1, true)`, hex.EncodeToString(code))
 	b.Queue(`SELECT set_config('memoir.organisation', organisation::text, true),
@@ -71,7 +68,7 @@ func queueWhose(b *pgx.Batch, hash []byte, out *wire.Joined) {
 
 // rotate replaces the token that it is called with. If the answer is lost, the machine has to join again.
 func (h *Hub) rotate(ctx context.Context, token string) (wire.Joined, error) {
-	out := wire.Joined{Token: newSecret()}
+	out := wire.Joined{Token: rand.Text()}
 	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now()`, hash, hashOf(out.Token), tokenLife)

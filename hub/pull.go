@@ -2,12 +2,10 @@ package hub
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,7 +15,9 @@ import (
 // changes is the SQL of a page after the change $3: a row for each, at least one. The newest change is of the same
 // snapshot, so a page that is not full ends there, and what is somebody's own is not passed over again.
 const changes = `
-	SELECT t.newest, i.seq, m.name, i.gone, i.hash, i.session, i.own, i.day, i.body
+	SELECT t.newest, coalesce(i.seq, 0), coalesce(m.name, ''), coalesce(i.gone, false),
+		coalesce(encode(i.hash, 'hex'), ''), coalesce(i.session, ''), coalesce(i.own, false),
+		coalesce(to_char(i.day, 'YYYY-MM-DD'), ''), coalesce(i.body, '')
 	FROM memoir.reach($1, $2, 'reader') t
 	LEFT JOIN LATERAL (
 		(SELECT s.seq, s.member, false AS gone, s.hash, s.session, s.own, s.day, s.body::text
@@ -42,7 +42,7 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 	if err != nil {
 		return wire.Page{}, err
 	}
-	var page wire.Page
+	page := wire.Page{Items: []wire.Change{}}
 	c, err := h.asMember(ctx, token, entry{project: &p.Project}, nil)
 	if err == nil && c.newest == nil {
 		err = refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
@@ -72,29 +72,26 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 // readChanges returns the changes of a page, the number of the last one, and whether there are more.
 func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, more bool, err error) {
 	size, newest := 0, int64(0)
+	items = []wire.Change{}
 	for rows.Next() && !more {
-		var seq *int64
-		var member, session, body *string
-		var gone, own *bool
-		var hash []byte
-		var day *time.Time
-		if err := rows.Scan(&newest, &seq, &member, &gone, &hash, &session, &own, &day, &body); err != nil {
+		var c wire.Change
+		var seq int64
+		var body string
+		err := rows.Scan(&newest, &seq, &c.Member, &c.Gone, &c.Hash, &c.Session, &c.Own, &c.Day, &body)
+		if err != nil {
 			return nil, 0, false, err
 		}
-		if seq == nil {
+		if seq == 0 {
 			break
 		}
 		if more = len(items) == limit || size > wire.MaxBytes; more {
 			break
 		}
-		change := wire.Change{Member: *member, Gone: *gone}
-		change.Hash = hex.EncodeToString(hash)
-		if !*gone {
-			change.Session, change.Own, change.Day = *session, *own, day.Format(time.DateOnly)
-			change.Body = json.RawMessage(*body)
-			size += len(*body)
+		if !c.Gone {
+			c.Body = json.RawMessage(body)
+			size += len(body)
 		}
-		items, last = append(items, change), *seq
+		items, last = append(items, c), seq
 	}
 	rows.Close()
 	if !more {

@@ -107,7 +107,7 @@ func (f File) fault(today string) string {
 		return "no day, or one to come"
 	case f.Text == "" || slices.ContainsFunc(append(f.Texts(), &f.Purpose), long):
 		return "an empty or long text"
-	case !wire.IsSession(f.Session) || memberName(f.Who) != f.Who:
+	case !wire.IsHex(f.Session, wire.SessionDigits) || memberName(f.Who) != f.Who:
 		return "no session or person"
 	case len(f.Paths) > maxPaths || slices.ContainsFunc(f.Paths, outside) || f.Dir != "" && outside(f.Dir):
 		return "a path outside of the project"

@@ -209,7 +209,7 @@ func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Rece
 	}
 	var st memoir.Statement
 	switch {
-	case !wire.IsHash(c.Hash):
+	case !wire.IsHex(c.Hash, wire.HashDigits):
 		return out, false
 	case c.Gone:
 		return out, true

@@ -4,6 +4,7 @@
 package wire
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -72,8 +73,11 @@ func SessionHash(key, machine string) string {
 	return hex.EncodeToString(sum[:SessionDigits/2])
 }
 
-// SessionDigits is the length of a SessionHash.
-const SessionDigits = 24
+// The lengths of a statement's hash and of a SessionHash.
+const (
+	HashDigits    = 64
+	SessionDigits = 24
+)
 
 // Push is the body of POST /v1/push. It is carried out whole or not at all. What is known already changes nothing, and
 // a hash with a tombstone of this member does not come back.
@@ -169,7 +173,7 @@ func (p Push) Check() error {
 		}
 	}
 	for _, hash := range p.Tombstones {
-		if !IsHash(hash) {
+		if !IsHex(hash, HashDigits) {
 			return bad("a tombstone is no hash")
 		}
 	}
@@ -185,7 +189,11 @@ func (s Statement) Check() error {
 	if json.Unmarshal(s.Body, &fields) != nil || len(fields) == 0 || !utf8.Valid(s.Body) {
 		return bad("a statement's body is no JSON object")
 	}
-	if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !IsSession(s.Session) {
+	var compact bytes.Buffer // what is encoded again keeps its hash
+	if _ = json.Compact(&compact, s.Body); !bytes.Equal(compact.Bytes(), s.Body) {
+		return bad("a statement's body has blanks between its parts")
+	}
+	if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !IsHex(s.Session, SessionDigits) {
 		return bad("a statement has no day or session")
 	}
 	if s.Hash != Of(s.Session, s.Own, s.Day, s.Body) {
@@ -211,12 +219,7 @@ func CheckName(name string, most int) error {
 	return nil
 }
 
-// IsHash reports whether a text has the form of a statement's hash.
-func IsHash(text string) bool { return isHex(text, 64) }
-
-// IsSession reports whether a text has the form of a SessionHash.
-func IsSession(text string) bool { return isHex(text, SessionDigits) }
-
-func isHex(text string, digits int) bool {
+// IsHex reports whether a text is a hash of a number of digits.
+func IsHex(text string, digits int) bool {
 	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }

@@ -118,7 +118,8 @@ func recent(sessions []*session, known []*claim) []*claim {
 			default:
 				title = memoir.Folded(st.Text)
 			}
-			says := func(c *claim) bool { return c.theirs() == 0 && strings.Contains(c.text, title) }
+			member := memoir.MemberOf(s.SessionKey) != "" // whose line hides no work of this person
+			says := func(c *claim) bool { return (member || c.theirs() == 0) && strings.Contains(c.text, title) }
 			if seen[title] || slices.ContainsFunc(known, says) {
 				continue
 			}

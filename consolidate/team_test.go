@@ -74,3 +74,25 @@ func TestASkillTakesFromOthersOnlyWhatAPersonAccepted(t *testing.T) {
 		}
 	}
 }
+
+func TestAMembersLineHidesTheirWorkAndNotThePersons(t *testing.T) {
+	t.Parallel()
+	work := func(e memoir.Extraction) memoir.Extraction {
+		e.Statements = append(e.Statements, memoir.Statement{Kind: memoir.StatementOutcome, Signal: "posted", By: memoir.ByAgent,
+			Text: `commit: "drop the cache"`, Outcome: `committed: "drop the cache"`, Detail: "it grew without bound"})
+		return e
+	}
+	known := `Findings: "drop the cache" (commit): it grew without bound`
+	for _, test := range []struct {
+		own, theirs memoir.Extraction
+		want        int
+	}{
+		{session(1, id(1), "Findings: the port is fixed"), work(theirs(9, known)), 0},
+		{work(session(1, id(1), "Findings: the port is fixed")), theirs(9, known), 1},
+	} {
+		c := build(t, input(test.own, test.theirs))
+		if got := strings.Count(c.MemoryMD, `commit: "drop the cache"`); got != test.want {
+			t.Errorf("%d lines, want %d:\n%s", got, test.want, c.MemoryMD)
+		}
+	}
+}

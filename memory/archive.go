@@ -19,6 +19,12 @@ import (
 	"memoir/internal/disk"
 )
 
+// Pack returns the archive of a generation, with its manifest, which Describing has completed.
+func Pack(files Files, m Manifest) ([]byte, error) { return encodeArchive(files, m.Encode()) }
+
+// Unpack is the inverse of Pack. It checks the files against the manifest; the archive may be from anybody.
+func Unpack(r io.Reader) (Files, Manifest, error) { return decodeArchive(r, true) }
+
 // encodeArchive packs a generation: a tar of the manifest and then the files in order of path, without times
 // or owners, compressed by zstd. The same generation gives the same bytes.
 func encodeArchive(files Files, manifest []byte) ([]byte, error) {

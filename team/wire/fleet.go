@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"memoir"
+)
+
+// GET /v1/archive?project=KEY answers with the newest published generation of a project: an archive as memory.Pack
+// makes it, of type ArchiveType, with the header GenerationHeader. Its ETag is the quoted SHA-256 of the body, so an
+// If-None-Match of the same is answered with 304. Without a generation the code is CodeNotFound.
+const (
+	ArchiveType      = "application/zstd"
+	GenerationHeader = "Memoir-Generation"
+	MaxArchive       = 8 << 20
+)
+
+// A Transcript is the body of POST /v1/sessions: one session of a machine that is gone before it could extract. The hub
+// extracts it as the member that sent it, once for each hash, and then deletes the items. They are redacted by the
+// client, and by the hub once more before they are stored.
+type Transcript struct {
+	Project string          `json:"project"`
+	Session string          `json:"session"` // SessionHash
+	Source  memoir.Source   `json:"source"`  // the agent
+	Ended   time.Time       `json:"ended"`
+	Items   json.RawMessage `json:"items"` // []memoir.Item in order; directories of the project are relative
+}
+
+// Hash returns what names a transcript: 64 hexadecimal digits. It is sent once for each hash.
+func (t Transcript) Hash() string {
+	sum := sha256.Sum256([]byte("transcript 1\n" + t.Session + "\n" + string(t.Items)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Accepted is the answer to a Transcript.
+type Accepted struct {
+	New bool `json:"new"` // false: the hub has had it
+}
+
+// Check returns an error of code memoir.CodeUsage if a transcript breaks a rule.
+func (t Transcript) Check() error {
+	if err := CheckProject(t.Project); err != nil {
+		return err
+	}
+	var items []memoir.Item
+	if json.Unmarshal(t.Items, &items) != nil || len(items) == 0 || !IsHex(t.Session, SessionDigits) || t.Ended.IsZero() {
+		return bad("a transcript has no session, end or items")
+	}
+	return nil
+}

@@ -121,6 +121,37 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 	}
 }
 
+// TestTheLessonIsWhatAnAgentWouldHaveNeeded: a failure whose error points to its fix, else one with a fix, else a rule
+// of two sessions.
+func TestTheLessonIsWhatAnAgentWouldHaveNeeded(t *testing.T) {
+	t.Parallel()
+	library := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	repair := failedThen("make gen", "Error 1", "make tools")
+	repair.At = "2026-05-03"
+	rule := memoir.Statement{Kind: memoir.StatementPreference, Signal: memoir.SignalRule, By: memoir.ByPerson, Text: "“no force pushes”"}
+	type sessions = map[string][]memoir.Statement
+	for name, test := range map[string]struct {
+		sessions sessions
+		edit     func(string) string
+		want     string
+	}{
+		"an error that points to it":    {sessions{"codex:old": {library}, "codex:new": {repair, rule}}, nil, library.Text},
+		"what repaired it":              {sessions{"codex:old": {rule, repair}, "codex:new": {rule}}, nil, repair.Text},
+		"what a member repaired":        {sessions{"team:alice-1f": {library}}, nil, ""},
+		"what nobody fixed":             {sessions{"codex:old": {decided("keep it")}}, nil, ""},
+		"a rule of two sessions":        {sessions{"codex:old": {rule}, "codex:new": {rule}}, nil, rule.Text},
+		"a rule of one session":         {sessions{"codex:old": {rule}}, nil, ""},
+		"a rule that was taken away":    {sessions{"codex:old": {rule}, "codex:new": {rule}}, func(string) string { return "# Memory\n" }, ""},
+		"a failure that was taken away": {sessions{"codex:old": {library}}, func(string) string { return "# Memory\n" }, ""},
+		"nothing":                       {nil, nil, ""},
+	} {
+		got, err := published(t, test.sessions, test.edit).Lesson()
+		if err != nil || got.Text != test.want {
+			t.Errorf("%s: %q %v, want %q", name, got.Text, err, test.want)
+		}
+	}
+}
+
 func TestAnEditIsToldWhatNamesTheFile(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

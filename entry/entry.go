@@ -89,7 +89,7 @@ func (b Book) replace(ctx context.Context, e *memoir.Entry) error {
 	found, err := b.notes(ctx, b.Store.Entries, store.EntryFilter{ID: e.Replaces,
 		Projects: []string{memoir.UserProjectID, e.ProjectID}})
 	if err == nil && len(found) == 0 {
-		err = memoir.Errorf(memoir.CodeNotFound, "`memoir memories` lists notes", "no note here is #%d", e.Replaces)
+		err = memoir.Errorf(memoir.CodeNotFound, "`memoir notes` lists notes", "no note here is #%d", e.Replaces)
 	}
 	if err == nil {
 		e.ProjectID, e.Category = found[0].ProjectID, cmp.Or(e.Category, found[0].Category)

@@ -68,7 +68,7 @@ func (n Notes) text(shown int) string {
 			memoir.Count(len(n.all), "note"))
 	}
 	if len(n.Waiting) > 0 {
-		fmt.Fprintf(&b, "\nWaiting for the user's confirmation: %s of agents (`memoir memories` lists them, "+
+		fmt.Fprintf(&b, "\nWaiting for the user's confirmation: %s of agents (`memoir notes` lists them, "+
 			"`memoir remember '#N'` confirms one).\n", memoir.Count(len(n.Waiting), "note"))
 	}
 	notes := slices.Clone(n.all[:shown])

@@ -13,12 +13,16 @@ import (
 
 // The groups in which help lists the commands.
 const (
-	groupMemory  = "memory"
-	groupNotes   = "notes and journals"
-	groupSession = "sessions and jobs"
-	groupSecret  = "secrets"
-	groupSetup   = "setup and checks"
+	groupStart   = "set up"
+	groupUse     = "use the memory"
+	groupLook    = "see what it does"
+	groupProgram = "for programs and hooks"
+	groupTeam    = "teams"
+	groupUpkeep  = "maintenance"
 )
+
+// groups are the groups in their order. A new user needs the first three.
+var groups = []string{groupStart, groupUse, groupLook, groupProgram, groupTeam, groupUpkeep}
 
 func init() { cli.HelpFlag = nil } // before handles --help
 
@@ -26,33 +30,24 @@ func newApp(p *program) *cli.App {
 	app := &cli.App{
 		Name:  "memoir",
 		Usage: "a memory for coding agents",
-		Description: help(`memoir reads the transcripts that coding agents leave on disk, extracts what is
-worth keeping, consolidates it per project into MEMORY.md, memory_summary.md and
-skills/, and hands a summary to the next session. Nothing leaves this machine
-unless you configure a remote model or share a project with a team.
+		Description: `memoir reads the transcripts that coding agents leave on disk, and tells the next session what
+they teach. Nothing leaves this machine unless you configure a remote model or share a project with a team.
 
-Exit codes: 0 done, or nothing to do; 1 failed or declined, or scan found
-something; 2 bad usage or configuration; 3 partly done; 4 busy: the project or database is locked;
-130 interrupted.
-
+Exit codes: 0 done, or nothing to do; 1 failed or declined, or scan found something; 2 bad usage or configuration;
+3 partly done; 4 busy: the project or database is locked; 130 interrupted.
 $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --color auto.`,
-			"memoir init                    # find sessions, choose a model, create the first memory",
-			"memoir run                     # read new sessions, update every project that is due",
-			"memoir view                    # what the next session here gets",
-			"memoir help run"),
-		Flags: globalFlags(),
+		Flags:    globalFlags(),
+		Metadata: map[string]any{"recall": "--recent", "recap": "--last"},
 		Commands: []*cli.Command{
-			runCommand(p), viewCommand(p), searchCommand(p), whyCommand(p), reviewCommand(p), checkCommand(p), catCommand(p),
-			projectsCommand(p), logCommand(p), diffCommand(p),
-			restoreCommand(p), patchCommand(p), reflectCommand(p), mountCommand(p), teamCommand(p),
-			enqueueCommand(p), clearCommand(p), forgetCommand(p),
-			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p), historyCommand(p),
-			messageCommand(p), recapCommand(p),
-			injectCommand(p), mcpCommand(p), serveCommand(p), exportCommand(p),
-			sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
-			scanCommand(p), redactCommand(p),
-			installCommand(p), uninstallCommand(p),
-			initCommand(p), configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p),
+			initCommand(p), installCommand(p), doctorCommand(p), configCommand(p),
+			viewCommand(p), searchCommand(p), rememberCommand(p), notesCommand(p), whyCommand(p), reviewCommand(p),
+			forgetCommand(p),
+			runCommand(p), statusCommand(p), sessionsCommand(p), showCommand(p), serveCommand(p),
+			injectCommand(p), mcpCommand(p), messageCommand(p), journalCommand(p), mountCommand(p), patchCommand(p),
+			reflectCommand(p), exportCommand(p), scanCommand(p), redactCommand(p), smokeCommand(p), completionCommand(p),
+			teamCommand(p), trustCommand(p),
+			projectsCommand(p), checkCommand(p), catCommand(p), historyCommand(p), logCommand(p), diffCommand(p),
+			restoreCommand(p), enqueueCommand(p), retryCommand(p), clearCommand(p), uninstallCommand(p),
 			versionCommand(p), manCommand(p), helpCommand(),
 		},
 		Writer:                 p.ui,
@@ -67,7 +62,7 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 			if wanted, err := p.offerInit(c); err != nil || wanted {
 				return err
 			}
-			cli.HelpPrinter(p.ui, appHelp, c.App)
+			cli.HelpPrinter(p.ui, appHelp, listing(c.App, false))
 			return status(exitUsage)
 		},
 	}
@@ -80,6 +75,7 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 			c.After = p.refreshSkills
 		}
 	}
+	app.Flags = append(app.Flags, allFlag()) // of help
 	return app
 }
 
@@ -114,7 +110,7 @@ func (p *program) before(c *cli.Context) error {
 		return checkFlags(c)
 	}
 	if c.Command.HelpName == c.App.Name {
-		cli.HelpPrinter(p.ui, appHelp, c.App)
+		cli.HelpPrinter(p.ui, appHelp, listing(c.App, c.Bool("all")))
 	} else {
 		cli.HelpPrinter(p.ui, commandHelp, c.Command)
 	}
@@ -139,10 +135,29 @@ func help(text string, examples ...string) string {
 // into `memoir run --help`.
 func helpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "help", Aliases: []string{"h"}, Category: groupSetup, ArgsUsage: "[COMMAND]",
+		Name: "help", Aliases: []string{"h"}, Category: groupUpkeep, ArgsUsage: "[COMMAND]",
 		Usage:       "show help for a command",
-		Description: help("Shows a command's purpose, flags and examples.", "memoir help run"),
+		Description: help("Shows a command's purpose, flags and examples.", "memoir help run", "memoir help --all"),
+		Flags:       []cli.Flag{allFlag()},
 	}
+}
+
+func allFlag() cli.Flag { return &cli.BoolFlag{Name: "all", Hidden: true, Usage: "list all commands"} }
+
+// listing is what appHelp prints: the commands of all groups, or of those that a new user needs.
+func listing(app *cli.App, all bool) any {
+	shown := app.VisibleCategories()
+	slices.SortFunc(shown, func(a, b cli.CommandCategory) int {
+		return slices.Index(groups, a.Name()) - slices.Index(groups, b.Name())
+	})
+	if !all {
+		shown = shown[:3]
+	}
+	return struct {
+		*cli.App
+		Groups []cli.CommandCategory
+		All    bool
+	}{app, shown, all}
 }
 
 const appHelp = `memoir - {{.Usage}}
@@ -150,10 +165,13 @@ const appHelp = `memoir - {{.Usage}}
 usage: memoir COMMAND [FLAGS] [ARGUMENTS]
 
 {{.Description}}
-{{range .VisibleCategories}}{{if .Name}}
+{{range .Groups}}
 {{.Name}}:{{range .VisibleCommands}}
   {{join .Names ", "}}{{"\t"}}{{.Usage}}{{end}}
-{{end}}{{end}}
+{{end}}
+` + "`memoir help COMMAND` shows a command's flags and examples" +
+	"{{if not .All}}, `memoir help --all` lists the others{{end}}." + `
+
 global flags, before or after the command:{{range .VisibleFlags}}
   {{.}}{{end}}
 `
@@ -176,7 +194,7 @@ flags:{{range .VisibleFlags}}
 // manCommand is for the Makefile. The library of urfave/cli for this slows each start.
 func manCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "man", Category: groupSetup, Hidden: true, Usage: "print the manual page",
+		Name: "man", Category: groupUpkeep, Hidden: true, Usage: "print the manual page",
 		Description: help("Prints memoir(1) in troff, made of what `memoir help` prints.", "memoir man > memoir.1"),
 		Action: func(c *cli.Context) error {
 			p.ui.write(manual(c.App))
@@ -199,7 +217,7 @@ func manual(app *cli.App) string {
 		}
 		b.WriteString(".fi\n")
 	}
-	section(".SH DESCRIPTION", appHelp, app)
+	section(".SH DESCRIPTION", appHelp, listing(app, true))
 	b.WriteString(".SH COMMANDS\n")
 	parent := ""
 	for c := range commandline.Every(app.VisibleCommands()) {
@@ -207,7 +225,7 @@ func manual(app *cli.App) string {
 			parent = c.HelpName
 		}
 		one := *c
-		one.HelpName, one.Flags = cmp.Or(c.HelpName, parent+" "+c.Name), c.Flags[:len(c.Flags)-len(app.Flags)]
+		one.HelpName, one.Flags = cmp.Or(c.HelpName, parent+" "+c.Name), c.Flags[:len(c.Flags)-len(globalFlags())]
 		section(".SS \""+roff(strings.TrimSpace(one.HelpName+" "+c.ArgsUsage))+"\"", commandHelp, &one)
 	}
 	return b.String()

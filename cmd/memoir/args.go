@@ -47,7 +47,8 @@ func checkWord(c *cli.Context) error {
 
 // exclusive are pairs of flags that mean two different things.
 var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"},
-	{"line", "match"}, {"line", "purge"}, {"line", "undo"}}
+	{"line", "match"}, {"line", "purge"}, {"line", "undo"}, {"last", "at"}, {"last", "context"},
+	{"last", "budget"}, {"journal", "recent"}, {"journal", "category"}}
 
 // choices are the values of flags, by the placeholders in their usage.
 func choices() map[string][]string {

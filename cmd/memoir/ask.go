@@ -25,7 +25,7 @@ const forgetPatience = 10 * time.Second
 
 func mcpCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "mcp", Category: groupMemory,
+		Name: "mcp", Category: groupProgram,
 		Usage: "serve memory to an agent over MCP, on standard input and output",
 		Description: help("For an agent's list of MCP servers. Serves tools that search, read and change the memory of\n"+
 			"this directory's project, and the memory's files as resources (docs/mcp.md lists them).\n"+
@@ -133,7 +133,7 @@ func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
 
 func searchCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "search", Category: groupMemory, ArgsUsage: "QUERY...",
+		Name: "search", Category: groupUse, ArgsUsage: "QUERY...",
 		Usage: "find what was said, decided or remembered",
 		Description: help("Searches the lines of MEMORY.md, the history, notes, journals, rollout summaries, the\n"+
 			"statements and claims of raw memories, and in every session the messages, the commands and what\n"+

@@ -16,7 +16,7 @@ import (
 
 func checkCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "check", Category: groupMemory,
+		Name: "check", Category: groupUpkeep,
 		Usage: "compare a project's memory with its working tree",
 		Description: help("Lists the lines of MEMORY.md and memory_summary.md that name values, targets, scripts or\n"+
 			"paths, with the state of these in the files in which sessions saw them: fresh, moved (now\n"+

@@ -71,7 +71,7 @@ complete -c memoir -f -a '(__memoir_complete)'
 
 func completionCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "completion", Category: groupSetup, ArgsUsage: "bash|zsh|fish",
+		Name: "completion", Category: groupProgram, ArgsUsage: "bash|zsh|fish",
 		Usage: "print a completion script for a shell",
 		Description: help("Prints a script that completes commands, flags, projects, sessions and settings. Packages and\n"+
 			"`make install` install it where the shell finds it.",
@@ -237,6 +237,8 @@ func (at *completion) offer(kind string) {
 		words = formNames()
 	case "CATEGORY":
 		words = memoir.Categories
+	case "DAY":
+		words = []string{"today", "yesterday"}
 	case "ROLE":
 		words = []string{memoir.RoleUser, memoir.RoleAssistant, "system"}
 	case strings.ToLower(kind):

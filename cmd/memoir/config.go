@@ -28,7 +28,7 @@ func (p *program) cleanSetting(v config.Value) config.Value {
 
 func configCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "config", Category: groupSetup, ArgsUsage: "[SETTING]",
+		Name: "config", Category: groupStart, ArgsUsage: "[SETTING]",
 		Usage: "print every setting with its value, origin and meaning; change config.yml",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
 			"MEMOIR_* variable, or this project's .memoir.yml. `config set` changes one setting in\n"+
@@ -233,7 +233,7 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 
 func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR|BRANCH]",
+		Name: "trust", Category: groupTeam, ArgsUsage: "[DIR|BRANCH]",
 		Usage: "trust a project's settings",
 		Description: help("A project's .memoir.yml may switch memory off and lower caps. Its other settings apply only\n"+
 			"after this command, which must be repeated when the file changes. Read the file first.\n"+

@@ -28,7 +28,7 @@ import (
 
 func doctorCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Category: groupSetup,
+		Name: "doctor", Category: groupStart,
 		Usage: "check the installation and the data",
 		Description: help("Checks settings, the database, permissions, agents' session directories, records of unknown\n"+
 			"types, and every project's live files and archives against their manifests. Each\n"+

@@ -19,7 +19,7 @@ import (
 
 func messageCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "message", Category: groupNotes, ArgsUsage: "TEXT...|-",
+		Name: "message", Category: groupProgram, ArgsUsage: "TEXT...|-",
 		Usage: "add a message to a conversation of an application that keeps no transcripts",
 		Description: help("Stores a redacted message in a conversation of this directory's project,\n"+
 			"and prints its session. It is a session like an agent's: runs extract from it, search and\n"+
@@ -77,21 +77,6 @@ func (p *program) extractFrom(c *cli.Context, keys []string) error {
 	return nil
 }
 
-func recapCommand(p *program) *cli.Command {
-	return &cli.Command{
-		Name: "recap", Category: groupNotes,
-		Usage: "print the last messages of the last session, to continue it",
-		Description: help("Prints the last 10 messages, redacted, of the last session of this directory's project, or of\n"+
-			"--session, which `memoir run` must have found before. A heading says that they are context only.",
-			"memoir recap", "memoir recap --session 019f1fd6 --json"),
-		Flags: []cli.Flag{
-			projectRefFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "session", Usage: "use the `SESSION` with this id, or beginning of an id"},
-		},
-		Action: p.recap,
-	}
-}
-
 // Bounds of injected recaps.
 const (
 	overflowText = 200 // characters of an injected message
@@ -99,7 +84,11 @@ const (
 )
 
 func (p *program) recap(c *cli.Context) error {
-	session, err := p.sessionToRecap(c)
+	_, err := optional(c)
+	var session memoir.Session
+	if err == nil {
+		session, err = p.sessionToRecap(c)
+	}
 	if err != nil {
 		return err
 	}
@@ -156,7 +145,7 @@ func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 		return memoir.Session{}, err
 	}
 	defer st.Close()
-	if ref := c.String("session"); ref != "" {
+	if ref := cmp.Or(c.String("session"), c.Args().First()); ref != "" {
 		session, err := p.findSession(c.Context, st, ref)
 		if err == nil && session.Reason == memoir.ReasonForgotten {
 			err = notFoundf("`memoir help forget` explains --undo", "%s is forgotten", session.Key())
@@ -178,10 +167,10 @@ const journalHits = 5
 
 func journalCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "journal", Category: groupNotes, ArgsUsage: "[today|yesterday|DATE]",
-		Usage: "read, write and search a project's journal",
-		Description: help("Prints the journal of a day of this directory's project, by default of today. DATE has the form\n"+
-			"YYYY-MM-DD; days are in UTC. A journal is a Markdown file that may be edited,\n"+
+		Name: "journal", Category: groupProgram, ArgsUsage: "[DAY]",
+		Usage: "add a line to a project's journal, read or search it",
+		Description: help("Prints the journal of a day of this directory's project, by default of today. DAY is today,\n"+
+			"yesterday or YYYY-MM-DD, in UTC. A journal is a Markdown file that may be edited,\n"+
 			"projects/ID/journal/YYYY-MM-DD.md in memoir's home.",
 			"memoir journal", "memoir journal 2026-07-01", "memoir journal add 'the staging database moved to eu-west'",
 			"memoir journal search staging"),
@@ -203,22 +192,30 @@ func journalCommand(p *program) *cli.Command {
 			},
 		},
 		Action: func(c *cli.Context) error {
-			name, err := optional(c)
-			day, errDay := entry.Day(name, time.Now())
-			b, id, errProject := p.pages(c)
-			if err = cmp.Or(err, errDay, errProject); err != nil {
+			day, err := optional(c)
+			if err != nil {
 				return err
 			}
-			page, err := b.Page(id, day)
-			return p.result(c, err, map[string]string{"project": id, "date": day, "text": page}, func() {
-				if page == "" {
-					p.ui.say("no journal entry for %s", day)
-					return
-				}
-				p.ui.write("# " + day + "\n\n" + strings.TrimSpace(page) + "\n")
-			})
+			return p.printPage(c, day)
 		},
 	}
+}
+
+// printPage prints the journal of a day, by default of today.
+func (p *program) printPage(c *cli.Context, name string) error {
+	day, err := entry.Day(name, time.Now())
+	b, id, errProject := p.pages(c)
+	if err = cmp.Or(err, errProject); err != nil {
+		return err
+	}
+	page, err := b.Page(id, day)
+	return p.result(c, err, map[string]string{"project": id, "date": day, "text": page}, func() {
+		if page == "" {
+			p.ui.say("no journal entry for %s", day)
+			return
+		}
+		p.ui.write("# " + day + "\n\n" + strings.TrimSpace(page) + "\n")
+	})
 }
 
 func (p *program) searchJournal(c *cli.Context) error {
@@ -253,7 +250,7 @@ func (p *program) searchJournal(c *cli.Context) error {
 
 func historyCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "history", Category: groupNotes,
+		Name: "history", Category: groupUpkeep,
 		Usage: "print a project's history, session by session",
 		Description: help("Prints HISTORY.md of this directory's project: a paragraph for each extracted session,\n"+
 			"in the order of the runs. No paragraph is removed to save space; long requests are cut. It is\n"+

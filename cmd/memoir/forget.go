@@ -17,7 +17,7 @@ import (
 
 func forgetCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "forget", Category: groupMemory, ArgsUsage: "[SESSION]...",
+		Name: "forget", Category: groupUse, ArgsUsage: "[SESSION]...",
 		Usage: "remove sessions, notes, a project or a text from memory",
 		Description: help("Forgets sessions, named by their whole id or file; notes and lines of journals, named by the\n"+
 			"number that `remember` or `journal add` printed (`memoir search --json` shows it as\n"+

@@ -302,14 +302,17 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 	}
 	receipt := deliver.Receipt{At: time.Now().UTC(), Event: event, Project: found.project,
 		Session: memoir.SessionKey(memoir.Source(cmp.Or(c.String("agent"), agent)), in.session())}
-	reader := deliver.Reader{Project: found.project, Root: memory.At(home, found.project), Top: found.tree,
-		Session:  in.session(),
-		Removed:  sync.OnceValues(func() ([]string, error) { return p.removedLines(c, found.project) }),
-		Accepted: func() (map[string]int64, error) { return p.accepted(c, found.project) }}
-	return choose(reader, func(k deliver.Known) bool {
+	return choose(p.reader(c, home, found.project, found.tree, in.session()), func(k deliver.Known) bool {
 		receipt.Statement = k.ID
 		return deliver.First(home, receipt, in.AgentID)
 	})
+}
+
+// reader chooses statements of a project for a session.
+func (p *program) reader(c *cli.Context, home, project, tree, session string) deliver.Reader {
+	return deliver.Reader{Project: project, Root: memory.At(home, project), Top: tree, Session: session,
+		Removed:  sync.OnceValues(func() ([]string, error) { return p.removedLines(c, project) }),
+		Accepted: func() (map[string]int64, error) { return p.accepted(c, project) }}
 }
 
 // leastAtPrompt is the least match of a line that is told at a prompt.

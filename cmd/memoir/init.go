@@ -14,6 +14,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/integrate"
+	"memoir/internal/lazyregexp"
 	"memoir/model"
 	"memoir/operation"
 	"memoir/pipeline"
@@ -22,7 +23,7 @@ import (
 
 func initCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "init", Category: groupSetup,
+		Name: "init", Category: groupStart,
 		Usage: "set memoir up: find sessions, choose a model, create the first memory",
 		Description: help("Lists the agents' sessions, and estimates the work and cost of a first run. Then\n"+
 			"it writes config.yml, runs, and shows the memory of the current project, or the largest. It asks\n"+
@@ -328,7 +329,39 @@ func (s *setup) show() error {
 		}
 	}
 	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "), "none found yet"))
-	return nil
+	return s.showLesson(found.project, elsewhere)
+}
+
+// maxAsked bounds the words of a question, askable matches one, which no shell changes and which is no flag.
+const maxAsked = 8
+
+var askable = lazyregexp.New(`[\p{L}\p{N}_][\p{L}\p{N}_.-]*`)
+
+// showLesson prints what an agent would have needed to know, if possible of the project that was shown, and the
+// question that finds it.
+func (s *setup) showLesson(shown string, elsewhere bool) error {
+	rows, err := s.store.Projects(s.ctx)
+	ids := []string{cmp.Or(shown, memoir.UserProjectID)}
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	for _, id := range ids {
+		k, failed := s.reader(s.c, s.opts.Home, id, "", "").Lesson()
+		if err = cmp.Or(err, failed); err != nil || k.ID == "" {
+			continue
+		}
+		question := "memoir search " + strings.Join(askable.FindAllString(cmp.Or(k.Command, k.Quote, k.Text), maxAsked), " ")
+		if k.Fix != "" {
+			question += " failed"
+		}
+		if elsewhere || id != shown {
+			question += " --all"
+		}
+		s.ui.say("an agent would have needed this, of %s: %s", k.At, oneLine(k.Text))
+		s.ui.say("try it: `%s`", question)
+		return nil
+	}
+	return err
 }
 
 // largestProject returns the id of the published project with the largest memory; "" if none is published.

@@ -46,7 +46,7 @@ func (p *program) answersHook() bool {
 
 func injectCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "inject", Category: groupMemory,
+		Name: "inject", Category: groupProgram,
 		Usage: "print the context of a new session, in the format of its agent",
 		Description: help("For an agent's start hook. Prints the project's summary with instructions for its use, or\n"+
 			"nothing if there is no memory or memories.enabled is off (for Gemini {}). The project\n"+
@@ -126,7 +126,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 
 func viewCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "view", Category: groupMemory,
+		Name: "view", Category: groupUse,
 		Usage: "print exactly what the next session here gets",
 		Description: help("Prints the text that inject gives to an agent, for this directory's project or another.\n"+
 			"With --agent it is cut to that agent's limit; `memoir inject --agent` prints it in that agent's\n"+

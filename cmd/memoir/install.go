@@ -19,7 +19,7 @@ import (
 
 func installCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "install", Category: groupSetup, ArgsUsage: "[AGENT]...",
+		Name: "install", Category: groupStart, ArgsUsage: "[AGENT]...",
 		Usage: "connect coding agents: memory at each start, the MCP server, skills",
 		Description: help("Shows the changes to the agents' configuration, asks, and makes them: a hook,\n"+
 			"extension or plugin that gives each session the memory and starts a run in the background; hooks\n"+
@@ -66,7 +66,7 @@ func installCommand(p *program) *cli.Command {
 
 func uninstallCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "uninstall", Category: groupSetup, ArgsUsage: "[AGENT]...",
+		Name: "uninstall", Category: groupUpkeep, ArgsUsage: "[AGENT]...",
 		Usage: "undo what install changed in agents",
 		Description: help("Shows the changes, asks, and makes them. Restores each file byte for byte if nobody else\n"+
 			"changed it since, and otherwise removes exactly memoir's entries. Without a name it undoes\n"+

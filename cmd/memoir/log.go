@@ -15,7 +15,7 @@ import (
 
 func logCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "log", Category: groupMemory,
+		Name: "log", Category: groupUpkeep,
 		Usage: "list the generations of a project's memory",
 		Description: help("Lists the stored generations, newest first, of this directory's project or of\n"+
 			"another. The next publication stores your edits of the live files as a generation.",
@@ -72,7 +72,7 @@ func noteOn(g operation.Generation) string {
 
 func restoreCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "restore", ArgsUsage: "GENERATION", Category: groupMemory,
+		Name: "restore", ArgsUsage: "GENERATION", Category: groupUpkeep,
 		Usage: "make an earlier generation the live memory again",
 		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the current\n"+
 			"memory stays in the log, and your edits since the last generation become a generation. Later\n"+
@@ -137,7 +137,7 @@ func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored
 			out.Restored)
 	}
 	if notes > 0 { // they are still injected
-		p.ui.say("%s: %s newer than generation %d, and no longer in MEMORY.md; `memoir memories` lists notes", name,
+		p.ui.say("%s: %s newer than generation %d, and no longer in MEMORY.md; `memoir notes` lists notes", name,
 			countAre(notes, "note"), out.Restored)
 	}
 	if out.Over > 0 {
@@ -159,7 +159,7 @@ func generationNumber(text string) (int, error) {
 
 func diffCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "diff", ArgsUsage: "[FROM [TO]]", Category: groupMemory,
+		Name: "diff", ArgsUsage: "[FROM [TO]]", Category: groupUpkeep,
 		Usage: "show how two generations of a project's memory differ",
 		Description: help("Prints the differences between two generations as a unified diff: by default the\n"+
 			"last two; with one number, that generation and the live files, hand edits\n"+
@@ -207,7 +207,7 @@ func (p *program) diff(c *cli.Context) error {
 
 func catCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "cat", Category: groupMemory, ArgsUsage: "PATH|memory://…",
+		Name: "cat", Category: groupUpkeep, ArgsUsage: "PATH|memory://…",
 		Usage: "print a file of a project's memory",
 		Description: help("Prints a file, or lists a directory, of the live memory of this directory's project or of\n"+
 			"another. memory://root is the summary. Files outside the memory cannot be read.",

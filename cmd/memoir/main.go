@@ -107,7 +107,7 @@ func version() string {
 
 func versionCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "version", Category: groupSetup,
+		Name: "version", Category: groupUpkeep,
 		Usage: "print the versions of memoir and its components",
 		Description: help("Prints the version, the commit with its date, and the versions of Go, SQLite and the gitleaks\n"+
 			"rules. `memoir --version` prints only the first.", "memoir version", "memoir version --json"),

@@ -25,7 +25,7 @@ func categoryFlag(usual string) cli.Flag {
 
 func rememberCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "remember", Category: groupNotes, ArgsUsage: "TEXT...",
+		Name: "remember", Category: groupUse, ArgsUsage: "TEXT...",
 		Usage: "store a note for later sessions",
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
 			"number. A connected agent (`memoir install`) gets it in its next session; the next run adds it\n"+
@@ -92,42 +92,42 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 	})
 }
 
-func recallCommand(p *program) *cli.Command {
+func notesCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "recall", Category: groupNotes, ArgsUsage: "[WORDS]...",
-		Usage: "search notes",
-		Description: help("Prints the notes of this directory's project and of the user that contain all words, at most\n"+
-			"20, most recently recalled first.",
-			"memoir recall", "memoir recall pnpm --category preference --json"),
-		Flags: []cli.Flag{projectRefFlag(), categoryFlag(""), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			recall := func(b entry.Book, ids []string) ([]memoir.Entry, error) {
-				return b.Recall(c.Context, ids, c.String("category"), c.Args().Slice())
-			}
-			notes, err := p.readNotes(c, p.openForWriting, recall)
-			if memoir.CodeOf(err) == memoir.CodeStorage { // the access cannot be recorded
-				notes, err = p.readNotes(c, p.openForReading, recall)
-			}
-			return p.printNotes(c, err, notes, false)
+		Name: "notes", Aliases: []string{"memories", "recall"}, Category: groupUse, ArgsUsage: "[WORDS]...",
+		Usage: "print notes, those that contain some words, or a day's journal",
+		Description: help("Prints the notes of this directory's project and of the user, by category. With words, or\n"+
+			"called as `memoir recall`, it prints at most 20 that contain all words, most recently recalled\n"+
+			"first.",
+			"memoir notes", "memoir notes pnpm --category preference --json", "memoir notes --journal yesterday"),
+		Flags: []cli.Flag{
+			projectRefFlag(), categoryFlag(""),
+			&cli.BoolFlag{Name: "recent", Usage: "at most 20, most recently recalled first, also without words"},
+			&cli.StringFlag{Name: "journal", Usage: "instead, the project's journal of the `DAY`"},
+			jsonFlag(),
 		},
-	}
-}
-
-func memoriesCommand(p *program) *cli.Command {
-	return &cli.Command{
-		Name: "memories", Category: groupNotes,
-		Usage: "print all notes by category",
-		Description: help("Prints the notes of this directory's project and of the user.",
-			"memoir memories", "memoir memories --json"),
-		Flags: []cli.Flag{projectRefFlag(), categoryFlag(""), jsonFlag()},
 		Action: func(c *cli.Context) error {
-			if _, err := optional(c); err != nil {
-				return err
+			words := c.Args().Slice()
+			if c.IsSet("journal") && len(words) > 0 {
+				return usagef("`memoir journal search` searches journals", "--journal and words exclude each other")
+			} else if c.IsSet("journal") {
+				return p.printPage(c, c.String("journal"))
 			}
-			notes, err := p.readNotes(c, p.openForReading, func(b entry.Book, ids []string) ([]memoir.Entry, error) {
-				return b.Notes(c.Context, ids, c.String("category"))
-			})
-			return p.printNotes(c, err, notes, true)
+			open, list := p.openForReading, len(words) == 0 && !c.Bool("recent")
+			read := func(b entry.Book, ids []string) ([]memoir.Entry, error) {
+				if list {
+					return b.Notes(c.Context, ids, c.String("category"))
+				}
+				return b.Recall(c.Context, ids, c.String("category"), words)
+			}
+			if !list {
+				open = p.openForWriting
+			}
+			notes, err := p.readNotes(c, open, read)
+			if !list && memoir.CodeOf(err) == memoir.CodeStorage { // the access cannot be recorded
+				notes, err = p.readNotes(c, p.openForReading, read)
+			}
+			return p.printNotes(c, err, notes, list)
 		},
 	}
 }
@@ -249,7 +249,7 @@ func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Stor
 var entryRef = lazyregexp.New(`^(#|(?:memoir:)?(?:note|journal)-)?([1-9][0-9]{0,17})$`)
 
 // findsEntries is the hint for a number that no entry has.
-const findsEntries = "`memoir memories` lists notes; `memoir search --json` shows a journal line as memoir:journal-N"
+const findsEntries = "`memoir notes` lists notes; `memoir search --json` shows a journal line as memoir:journal-N"
 
 // entryNamed returns the entry that a reference names, if there is one. A bare number that could also be the beginning
 // of a session's id means the entry.

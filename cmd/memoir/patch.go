@@ -21,7 +21,7 @@ import (
 
 func patchCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "patch", Category: groupMemory, ArgsUsage: "FILE|-",
+		Name: "patch", Category: groupProgram, ArgsUsage: "FILE|-",
 		Usage: "change lines of MEMORY.md by a JSON patch",
 		Description: help(`Applies {"ops": [{"op": "insert", "line": 3, "content": "…"}, {"op": "update", "line": 7,
 "content": "…"}, {"op": "remove", "line": 12}]} in order, all or nothing, and prints the new content.
@@ -73,7 +73,7 @@ func (p *program) sayPatched(c *cli.Context, err error, name string, out pipelin
 
 func reflectCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "reflect", Category: groupMemory, ArgsUsage: "--session SESSION",
+		Name: "reflect", Category: groupProgram, ArgsUsage: "--session SESSION",
 		Usage: "let a language model patch MEMORY.md after a session",
 		Description: help("Gives a session and its project's MEMORY.md to the model of Phase 2, and applies the patch\n"+
 			"that it returns as an agent's: its lines are marked as not confirmed. Prints the new MEMORY.md.",
@@ -111,7 +111,7 @@ func (p *program) reflect(c *cli.Context) error {
 
 func mountCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "mount", Category: groupMemory, ArgsUsage: "DIR",
+		Name: "mount", Category: groupProgram, ArgsUsage: "DIR",
 		Usage: "put the memory into a working directory, and print what to append to a prompt",
 		Description: help("Writes MEMORY.md and skills of this directory's project, and memory_summary.md as it is\n"+
 			"injected, to DIR/.memoir, which Git ignores, replacing an earlier mount. Prints the text for\n"+

@@ -239,7 +239,7 @@ func isProjectFolder(home, id string) bool {
 
 func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "projects", Category: groupMemory,
+		Name: "projects", Category: groupUpkeep,
 		Usage: "list projects with the paths of their memory",
 		Description: help("Lists all registered projects, each with its directory and the path of its live memory.\n"+
 			"A project is identified by its remote, else by its repository or directory, and keeps its memory\n"+

@@ -24,7 +24,7 @@ import (
 
 func redactCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
+		Name: "redact", Category: groupProgram, ArgsUsage: "[FILE|-]",
 		Usage: "redact secrets in text or in stored data",
 		Description: help("Copies a file or standard input to standard output and replaces each secret with\n"+
 			"[REDACTED:rule-id]. All else is unchanged, except that a text with a byte order mark\n"+

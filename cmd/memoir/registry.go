@@ -189,7 +189,7 @@ func openAtOnce(ctx context.Context, opts pipeline.Options) (*store.Store, error
 
 func clearCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
+		Name: "clear", Aliases: []string{"reset"}, Category: groupUpkeep,
 		Usage: "remove a project's sessions and memory from memoir",
 		Description: help("Removes a project's sessions from the registry, their extractions, its notes, and\n"+
 			"its directory with all generations, journals and messages of applications, which exist only\n"+

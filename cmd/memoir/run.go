@@ -23,12 +23,14 @@ import (
 
 func runCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "run", Category: groupMemory,
+		Name: "run", Category: groupLook,
 		Usage: "read new sessions and update the memory of every project that is due",
 		Description: help("Scans the agents' sessions, extracts statements from each (Phase 1), and\n"+
 			"consolidates every project that is due (Phase 2). The paths of published memories go to\n"+
 			"standard output, one per line, messages to standard error. -q drops both, but not\n"+
-			"warnings, errors and the plan of a dry run. Runs may overlap: they share the work.",
+			"warnings, errors and the plan of a dry run. Runs may overlap: they share the work.\n"+
+			"`memoir retry` makes the next run retry failed and dead jobs, `memoir enqueue` consolidate a project\n"+
+			"even if nothing is new.",
 			"memoir run",
 			"memoir run --project . --min-idle 0        # this project, including active sessions",
 			"memoir run --sessions ~/old-sessions --max-age 0 --all",
@@ -230,7 +232,7 @@ func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.St
 
 func enqueueCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "enqueue", Aliases: []string{"rebuild"}, Category: groupMemory,
+		Name: "enqueue", Aliases: []string{"rebuild"}, Category: groupUpkeep,
 		Usage: "make the next run consolidate a project even if nothing is new",
 		Description: help("Marks this directory's project, another, or all projects as due. The next run consolidates\n"+
 			"them from their extractions. A language model gets all their extractions again, not only\n"+

@@ -20,7 +20,7 @@ import (
 
 func scanCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "scan", Category: groupSecret, ArgsUsage: "[PATH|-]...",
+		Name: "scan", Category: groupProgram, ArgsUsage: "[PATH|-]...",
 		Usage: "find secrets in files or in stored data",
 		Description: help("Finds secrets in files, in all files below a directory, in standard input, or with\n"+
 			"--stored in all stored data: the database, live files, generations, logs. A\n"+

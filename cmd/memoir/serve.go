@@ -15,7 +15,7 @@ import (
 
 func serveCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "serve", Category: groupMemory,
+		Name: "serve", Category: groupLook,
 		Usage: "serve memory to browsers and programs over HTTP",
 		Description: help("Listens on 127.0.0.1 until it is interrupted, and prints the address to open in a browser.\n"+
 			"Programs send the token, which is in the file `token` in the home. GET /memory lists notes;\n"+
@@ -31,7 +31,7 @@ func serveCommand(p *program) *cli.Command {
 
 func exportCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "export", Category: groupMemory, ArgsUsage: "[FILE]",
+		Name: "export", Category: groupProgram, ArgsUsage: "[FILE]",
 		Usage: "write the pages of serve to one HTML file",
 		Description: help("Writes the memory of all projects, its last changes, notes, sessions, the queue and\n"+
 			"the use of language models to a file that needs no server or script; without FILE to\n"+

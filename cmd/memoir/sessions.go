@@ -18,7 +18,7 @@ import (
 
 func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "sessions", Category: groupSession,
+		Name: "sessions", Category: groupLook,
 		Usage: "list sessions, each with its reason",
 		Description: help("Lists all registered sessions, newest first, each with its reason:\n"+
 			"eligible, or why it is skipped. The last run set the reasons. Nothing is extracted from a\n"+
@@ -169,7 +169,7 @@ func names[T ~string](values []T) []string {
 
 func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION|PROJECT]...",
+		Name: "retry", Category: groupUpkeep, ArgsUsage: "[SESSION|PROJECT]...",
 		Usage: "make the next run retry failed and dead jobs",
 		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run retries them;\n"+
 			"their attempts are counted from 0 again. A job whose process crashed is retried last and\n"+

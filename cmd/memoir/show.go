@@ -20,24 +20,32 @@ import (
 
 func showCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "show", Category: groupSession, ArgsUsage: "SESSION|FILE",
-		Usage: "show a session as Phase 1 reads it, redacted",
+		Name: "show", Aliases: []string{"recap"}, Category: groupLook, ArgsUsage: "SESSION|FILE",
+		Usage: "show a session as Phase 1 reads it, redacted, or its last messages",
 		Description: help("Shows the redacted items of a session from which Phase 1 extracts: messages of people and the\n"+
 			"agent, tool calls with their results. Name a session by its id, the\n"+
 			"beginning of its id, or source:id. A file, or FILE#ID for a session in a database, need not be\n"+
 			"registered. One of several files of a Codex thread shows the whole thread.\n"+
-			"With a budget, the least important items are omitted first.",
+			"With a budget, the least important items are omitted first.\n"+
+			"With --last, or called as `memoir recap`, it prints the last 10 messages of a session, by default\n"+
+			"of the last one of this directory's project. A heading says that they are context only.",
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl",
-			"memoir show codex:019f1fd6 --budget 8000 --json", "memoir show codex:019f1fd6 --at 12"),
+			"memoir show codex:019f1fd6 --budget 8000 --json", "memoir show codex:019f1fd6 --at 12",
+			"memoir show --last"),
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "budget", DefaultText: "none",
 				Usage: "omit the least important items beyond `TOKENS` (4 bytes each)"},
 			&cli.IntFlag{Name: "at", DefaultText: "the first", Usage: "begin at item `N`"},
 			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, DefaultText: "all that follow",
 				Usage: "only the item of --at, and `N` items before and after it"},
+			&cli.BoolFlag{Name: "last", Usage: "the last messages of a session, to continue it"},
+			&cli.StringFlag{Name: "session", Hidden: true, Usage: "with --last: the `SESSION`"}, projectRefFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
+			if c.Bool("last") {
+				return p.recap(c)
+			}
 			if ref := c.Args().First(); entryRef.MatchString(ref) {
 				if done, err := p.showEntry(c, ref); done || err != nil {
 					return err

@@ -22,7 +22,7 @@ import (
 
 func smokeCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "smoke", Category: groupSetup, ArgsUsage: "[DIR]",
+		Name: "smoke", Category: groupProgram, ArgsUsage: "[DIR]",
 		Usage: "test a run over sessions in a temporary home",
 		Description: help("For continuous integration. Runs both phases with the built-in model over the sessions in\n"+
 			"DIR, or over built-in sessions. It checks that all promised files exist as\n"+

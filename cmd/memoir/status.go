@@ -15,7 +15,7 @@ import (
 
 func statusCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "status", Category: groupSession,
+		Name: "status", Category: groupLook,
 		Usage: "show running, failed and dead jobs, and what the next run would do",
 		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
 			"next attempt, dead jobs, the result of the last run (one with nothing to do is recorded only\n"+
@@ -92,7 +92,7 @@ func (p *program) printStatus(s operation.Status) {
 		p.statusLine("entries", byRule(s.Entries))
 	}
 	if s.Entries["unconfirmed"] > 0 {
-		p.ui.sayHint("notes of agents wait: `memoir memories` lists them, `memoir remember '#N'` confirms one")
+		p.ui.sayHint("notes of agents wait: `memoir notes` lists them, `memoir remember '#N'` confirms one")
 	}
 	p.statusLine("jobs", cmp.Or(strings.Replace(byRule(s.Jobs), "error ", "failed ", 1), "none"))
 	which := shortened(due)

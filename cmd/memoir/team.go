@@ -27,7 +27,7 @@ func teamCommand(p *program) *cli.Command {
 	const syncs = "Every run does it, too. `memoir run` consolidates what was received; what others withdrew is\n" +
 		"removed at once."
 	return &cli.Command{
-		Name: "team", Category: groupMemory,
+		Name: "team", Category: groupTeam,
 		Usage: "share projects with your other machines and with other people",
 		Description: help("Nothing leaves this machine before `memoir team share` names a project. Then its statements\n"+
 			"go to the hub that this home has joined, without quotations, directories, titles and branches;\n"+

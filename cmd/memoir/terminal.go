@@ -153,8 +153,8 @@ func (b *stageBar) erase() {
 }
 
 // paged are the commands whose results a pager shows on a terminal; help is paged, too.
-var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status", "config", "man",
-	"forget"}
+var paged = []string{"view", "log", "diff", "cat", "notes", "journal", "history", "sessions", "status", "config",
+	"man", "forget"}
 
 // pager is standard output through a pager, which starts with the first result.
 type pager struct {

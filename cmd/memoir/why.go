@@ -17,7 +17,7 @@ import (
 
 func whyCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "why", Category: groupMemory, ArgsUsage: "ID|TEXT...",
+		Name: "why", Category: groupUse, ArgsUsage: "ID|TEXT...",
 		Usage: "show where a line of a memory comes from",
 		Description: help("Shows the statements that the lines of MEMORY.md and memory_summary.md with a text were made\n"+
 			"from: the rule that wrote each, whose word it is, and the sessions with the items that show it.\n"+
@@ -93,7 +93,7 @@ func (p *program) printEvidence(sessions []operation.Evidence, most int) {
 
 func reviewCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "review", Category: groupMemory,
+		Name: "review", Category: groupUse,
 		Usage: "answer what is new in a memory",
 		Description: help("Shows the lines of MEMORY.md that are new or changed since you answered, the oldest first, with\n"+
 			"their evidence, and takes one key for each: keep, drop (as a deletion by hand), edit, skip until the\n"+

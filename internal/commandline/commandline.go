@@ -34,6 +34,9 @@ func Arrange(app *cli.App, args []string, isList func(string) bool) (line []stri
 			}
 			flags = append(flags, word)
 		} else if next := Find(commands, word); next != nil && len(arguments) == 0 {
+			if flag, ok := app.Metadata[word].(string); ok { // an alias that stands for a flag, too
+				flags = append(flags, flag)
+			}
 			path, commands = append(path, next.Name), next.Subcommands
 			takesValues = strings.HasSuffix(next.ArgsUsage, " VALUE...")
 		} else {

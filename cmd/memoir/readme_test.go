@@ -191,7 +191,8 @@ func TestTheCommandsOfTheReadmeRun(t *testing.T) {
 		}
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir = work
-		cmd.Env = environment("HOME="+home, "OPENAI_API_KEY=x", "MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS=0")
+		cmd.Env = environment("HOME="+home, "OPENAI_API_KEY=x", "MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS=0",
+			"MEMOIR_MEMORIES_ENABLED=false") // nothing in the background
 		cmd.Env[0] = "PATH=" + filepath.Dir(released(t)) + ":" + work + ":" + os.Getenv("PATH")
 		out, err := cmd.CombinedOutput()
 		said, fails := needs[strings.TrimSuffix(line, " --yes")]

@@ -2,7 +2,8 @@
 // failure, after an edit what earlier sessions decided about the file. It reads the live memory of one project, and
 // prefers silence. It does not know agents, and stores nothing of what they do; told.go records what was told.
 //
-// Start with deliver.go (the choice of statements), then told.go (once a session, and receipts).
+// Start with deliver.go (the choice of statements), then told.go (once a session, and receipts) and lesson.go (what a
+// new user is shown).
 package deliver
 
 import (

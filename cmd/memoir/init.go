@@ -357,7 +357,7 @@ func (s *setup) showLesson(shown string, elsewhere bool) error {
 		if elsewhere || id != shown {
 			question += " --all"
 		}
-		s.ui.say("an agent would have needed this, of %s: %s", k.At, oneLine(k.Text))
+		s.ui.say("from your history, %s, what an agent would have needed: %s", k.At, oneLine(k.Text))
 		s.ui.say("try it: `%s`", question)
 		return nil
 	}

@@ -39,12 +39,15 @@ func showCommand(p *program) *cli.Command {
 			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, DefaultText: "all that follow",
 				Usage: "only the item of --at, and `N` items before and after it"},
 			&cli.BoolFlag{Name: "last", Usage: "the last messages of a session, to continue it"},
-			&cli.StringFlag{Name: "session", Hidden: true, Usage: "with --last: the `SESSION`"}, projectRefFlag(),
+			&cli.StringFlag{Name: "session", Hidden: true, Usage: "with --last: the `SESSION`"},
+			&cli.StringFlag{Name: "project", Usage: "with --last: of the project `REF` (default: this directory's)"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Bool("last") {
 				return p.recap(c)
+			} else if c.IsSet("project") || c.IsSet("session") {
+				return usagef("name the session instead", "show takes --project and --session with --last only")
 			}
 			if ref := c.Args().First(); entryRef.MatchString(ref) {
 				if done, err := p.showEntry(c, ref); done || err != nil {

@@ -64,7 +64,7 @@ func record(program string) (string, error) {
 		"PS1=$ ", "TERM=xterm-256color", "MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS=0", "sh")
 	defer tmux("kill-server")
 	screen := ""
-	for i, until := range []string{"$ ", "run? [Y/n]", "next: "} {
+	for i, until := range []string{"$ ", "run? [Y/n]", "try it: "} {
 		if i > 0 { // the shell is there
 			tmux("send-keys", []string{"", "memoir init", ""}[i], "Enter")
 		}

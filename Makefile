@@ -1,7 +1,7 @@
 # memoir: build, run on sample sessions, test. `make help` lists the targets.
 
 # Directories called testdata are not matched by ./... and are named here.
-PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture
+PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture ./testdata/cmd/screens ./testdata/browser
 
 # Packages that start no goroutine, or few, and benchmarks, run without the race detector, which makes them
 # several times slower; first those that are built in seconds. SHARED names the tests of what goroutines share of
@@ -58,7 +58,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test tests torture torture-hub lint bench try-hub sessions agents picture clean help
+.PHONY: build install uninstall dist run test tests torture torture-hub lint bench try-hub sessions agents picture screens clean help
 
 build: ## build bin/memoir, its manual page and completions, and bin/memoir-hub
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -149,6 +149,9 @@ agents: sessions ## the same, with memoir installed in them: does the memory rea
 
 picture: build ## draw what the README shows of a first run; needs tmux
 	go run ./testdata/cmd/picture bin/memoir docs/init.svg
+
+screens: build ## draw the pages that docs/usage.md shows; needs Chromium
+	go run ./testdata/cmd/screens bin/memoir docs
 
 clean: ## remove what the other targets made
 	rm -rf bin dist .tools

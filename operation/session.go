@@ -61,22 +61,22 @@ type Sessions struct {
 // They are entries, or received, only if the filter names their source.
 func ListSessions(ctx context.Context, st *store.Store, filter store.Filter, most int, clean func(string) string) (
 	Sessions, error) {
+	filter.Listed, filter.Most = true, most
 	found, err := st.Sessions(ctx, filter)
-	found = slices.DeleteFunc(found, func(s memoir.Session) bool {
-		return s.Kind == memoir.KindEntry && filter.Source != s.Source
-	})
 	out := Sessions{[]Session{}, len(found)}
-	if err != nil {
-		return out, err
+	if most > 0 && err == nil {
+		out.All, err = st.CountSessions(ctx, filter)
 	}
-	titles, err := st.Titles(ctx)
+	var keys []string
+	for _, s := range found {
+		keys = append(keys, s.Key())
+	}
+	titles, errTitles := st.Titles(ctx, keys)
 	for _, s := range found {
 		s.Title = cmp.Or(titles[s.Key()], s.Title)
-		if most == 0 || len(out.Sessions) < most {
-			out.Sessions = append(out.Sessions, SessionOf(s, clean))
-		}
+		out.Sessions = append(out.Sessions, SessionOf(s, clean))
 	}
-	return out, err
+	return out, cmp.Or(err, errTitles)
 }
 
 // FindSession returns the session that ref names among those that a door shows.

@@ -34,7 +34,12 @@ type Project struct {
 	PublishedAt *time.Time `json:"published_at"`
 	Due         bool       `json:"due"`
 	New         int        `json:"new"` // lines that wait for a review
+	Lines       int        `json:"-"`   // of MEMORY.md
+	ActiveAt    *time.Time `json:"-"`   // the last change of a session
 }
+
+// Kept returns 1 if a project has a memory or a note, 0 if it has none.
+func (p Project) Kept() int { return int(min(p.Generation+int64(p.Notes), 1)) }
 
 // ProjectOf returns the form of a project with clean texts, except its id: a folder has that name.
 func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Project {
@@ -82,14 +87,15 @@ type Projects struct {
 // ListProjects lists all projects, with clean texts.
 func ListProjects(ctx context.Context, st *store.Store, home string, clean func(string) string) (Projects, error) {
 	rows, err := pipeline.Projects(ctx, st, home)
+	active, errActive := st.LastActive(ctx)
 	out := Projects{[]Project{}}
 	for _, row := range rows {
 		one := ProjectOf(home, row, clean)
 		news, _ := ReadNews(ctx, st, home, row.ID) // doctor reports a memory that cannot be read
-		one.New = news.New
+		one.New, one.Lines, one.ActiveAt = news.New, news.Lines, Time(active[row.ID])
 		out.Projects = append(out.Projects, one)
 	}
-	return out, err
+	return out, cmp.Or(err, errActive)
 }
 
 // Status is the state of the registry, and what the next run would do.

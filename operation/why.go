@@ -3,6 +3,7 @@ package operation
 import (
 	"cmp"
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -293,12 +294,13 @@ type Line struct {
 
 // Memory is the text that the next session of a project gets, and the project's MEMORY.md.
 type Memory struct {
-	Project        string `json:"project"`
-	Generation     int    `json:"generation"`
-	Injected       string `json:"injected"`
-	Content        string `json:"content"`
-	Lines          int    `json:"lines"`
-	Injects, Holds []Line `json:"-"` // lines of Injected and Content for pages
+	Project        string   `json:"project"`
+	Generation     int      `json:"generation"`
+	Injected       string   `json:"injected"`
+	Content        string   `json:"content"`
+	Lines          int      `json:"lines"`
+	Injects, Holds []Line   `json:"-"` // lines of Injected and Content for pages
+	Files          []string `json:"-"` // that can be read; see File
 }
 
 type projectMemory struct {
@@ -308,6 +310,7 @@ type projectMemory struct {
 	lines, summary []Line
 	published      []memoir.Extraction // with statements only
 	sessions       []memoir.Session
+	files          []string
 }
 
 // Memory returns the memory of a project with the neutralised text that its next session gets. It finds the lines of
@@ -315,7 +318,7 @@ type projectMemory struct {
 func (a Access) Memory(projectID, injected string) (Memory, error) {
 	m, err := a.readMemory(projectID)
 	out := Memory{Project: projectID, Generation: m.generation, Content: m.content, Holds: m.lines,
-		Lines: strings.Count(m.content, "\n")}
+		Lines: strings.Count(m.content, "\n"), Files: m.files}
 	if err != nil {
 		return out, err
 	}
@@ -342,38 +345,10 @@ func (a Access) Memory(projectID, injected string) (Memory, error) {
 	return out, nil
 }
 
-// Explain sets the origins of the lines of a memory.
-func (a Access) Explain(ctx context.Context, st *store.Store, m Memory) error {
-	live, err := a.readMemory(m.Project)
-	if err != nil {
-		return err
-	}
-	all, err := live.statements(ctx, st)
-	if err != nil {
-		return err
-	}
-	var every []Statement
-	from := make([]int, len(m.Holds)+1)
-	for i, l := range m.Holds {
-		every = append(every, a.source(l, live, all)...)
-		from[i+1] = len(every)
-	}
-	if err := a.fill(ctx, st, every); err != nil {
-		return err
-	}
-	for i := range m.Holds {
-		l := &m.Holds[i]
-		if l.Key != "" {
-			l.Why = &Why{Lines: []string{l.Text}, Statements: every[from[i]:from[i+1]], HandWritten: l.origin.Hand}
-		}
-	}
-	return nil
-}
-
 func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 	live, err := memory.At(a.Home, projectID).Current()
 	m = projectMemory{project: projectID, generation: live.Generation,
-		content: a.Redact(string(live.Files[memoir.MemoryFile]))}
+		content: a.Redact(string(live.Files[memoir.MemoryFile])), files: slices.Sorted(maps.Keys(live.Files))}
 	if err != nil {
 		return m, err
 	}

@@ -46,7 +46,7 @@ var routes = []route{
 	{"GET", "/sessions/{key}", "session", "Session", reading((*server).showSession)},
 	{"GET", "/search", "search", "Search", reading((*server).search)},
 	{"GET", "/queue", "queue", "Queue", reading((*server).showQueue)},
-	{"GET", "/usage", "usage", "Usage", reading((*server).showUsage)},
+	{"GET", "/usage", "usage", "Spending", reading((*server).showUsage)},
 	{"GET", "/delivered", "delivered", "Delivered", reading((*server).showDelivered)},
 }
 
@@ -116,7 +116,7 @@ func (s *server) answering(op route) http.Handler {
 		case err != nil:
 			s.refuse(w, r, statusOf(err), s.failureOf(err))
 		case byForm(r):
-			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
+			http.Redirect(w, r, r.URL.EscapedPath()+"#main", http.StatusSeeOther) // the keyboard begins there
 		case op.page != "" && wantsPage(r):
 			project := s.Clean(projectOf(r))
 			p := page{Name: op.page, Title: op.title, Project: project, Query: r.URL.Query(), Data: out}

@@ -7,9 +7,12 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +20,8 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/operation"
+	"memoir/rollout"
+	"memoir/search"
 	"memoir/store"
 )
 
@@ -38,31 +43,153 @@ type page struct {
 
 // templates are parsed for the first page, so that other commands do not wait for them.
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
+	all := template.New("").Funcs(functions)
+	return template.Must(all.Funcs(template.FuncMap{"lines": func(p page, project string, lines []operation.Line) (
+		template.HTML, error) {
+		return linesOf(all, p, project, lines)
+	}}).ParseFS(files, "page/*.html"))
 })
 
 var functions = template.FuncMap{
-	"when": func(t *time.Time) string {
-		if t == nil {
-			return "–"
-		}
-		return operation.Zoned(*t)
-	},
+	"when":       timeOf,
 	"words":      func(name string) string { return strings.ReplaceAll(name, "_", " ") },
 	"meaning":    func(reason string) string { return memoir.Meanings[memoir.Reason(reason)] },
 	"path":       url.PathEscape,
 	"cut":        memoir.Cut,
 	"count":      memoir.Count,
 	"entry":      memoir.EntryID,
+	"short":      shortKey,
+	"name":       projectName,
 	"categories": func() []string { return memoir.Categories },
+	"reasons":    func() []memoir.Reason { return memoir.Reasons },
+	"kinds":      func() []string { return search.Kinds },
+	"agents":     agents,
+	"first":      func(text string) string { line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); return line },
+	"add":        func(a, b int) int { return a + b },
 	"diff":       operation.DiffLines,
-	"days":       daysOf,
+	"spent":      spentBy,
+	"by":         func() []string { return []string{"day", "project", "model"} },
+	"once":       memoir.OnceMark,
+	"plain":      memoir.LineText,
+	"used":       func(ran *bool) bool { return *ran },
+	"file":       fileOf,
+	"text":       func(text string) (template.HTML, error) { return prose{text: text}.render() },
+	"found":      marked,
+	"turn":       turn,
+	"tabs":       func() []tab { return allTabs },
+	"ownTabs":    func() []tab { return ownTabs },
 	"on":         func(p page, data any) page { p.Data = data; return p },
 	"style":      func() template.CSS { return template.CSS(style) }, // embedded
 	"policy": func() string {
 		sum := sha256.Sum256(style)
 		return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	},
+}
+
+// timeOf returns a time as HTML: in UTC, which the script makes local.
+func timeOf(v any) template.HTML {
+	var t time.Time
+	switch v := v.(type) {
+	case time.Time:
+		t = v
+	case *time.Time:
+		if v != nil {
+			t = *v
+		}
+	case string:
+		t, _ = time.Parse(time.RFC3339, v)
+	}
+	if t.IsZero() {
+		return "–"
+	}
+	return template.HTML(t.UTC().Format(`<time datetime="2006-01-02T15:04:05Z">2006-01-02 15:04 UTC</time>`))
+}
+
+// shortKey names a session for people: its agent and the beginning of its id.
+func shortKey(key string) string {
+	source, id := memoir.SplitKey(key)
+	return string(source) + " " + id[:min(len(id), 8)]
+}
+
+// projectName returns a project's id without the digits that tell it from others of the same name.
+func projectName(id string) string {
+	if i := strings.LastIndex(id, "-"); i > 0 {
+		return id[:i]
+	}
+	return id
+}
+
+// agents lists the agents and applications whose sessions can be listed.
+func agents() (names []string) {
+	for _, agent := range rollout.Agents {
+		names = append(names, string(agent.Source))
+	}
+	slices.Sort(names)
+	return append(names, string(memoir.SourceConversation), string(memoir.SourceUnknown))
+}
+
+// marked marks the words of a query in a hit.
+func marked(r search.Result, text string) template.HTML {
+	var out strings.Builder
+	for i, word := range strings.Fields(text) {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		if escaped := template.HTMLEscapeString(word); r.Names(word) {
+			out.WriteString("<mark>" + escaped + "</mark>")
+		} else {
+			out.WriteString(escaped)
+		}
+	}
+	return template.HTML(out.String())
+}
+
+// turn returns the query of a page with another value of a field.
+func turn(query url.Values, name string, value any) string {
+	query = maps.Clone(query)
+	query.Set(name, fmt.Sprint(value))
+	return "?" + query.Encode()
+}
+
+// A tab is a link at the top of pages, of a project to a path below it, or with its name in the query.
+type tab struct{ Page, Path, Label string }
+
+var (
+	allTabs = []tab{{"projects", "/projects", "Projects"}, {"search", "/search", "Search"},
+		{"sessions", "/sessions", "Sessions"}, {"notes", "/memory", "Notes"}, {"delivered", "/delivered", "Delivered"},
+		{"usage", "/usage", "Spending"}, {"queue", "/queue", "Queue"}}
+	ownTabs = []tab{{"memory", "memory", "Memory"}, {"review", "review", "Review"}, {"notes", "notes", "Notes"},
+		{"sessions", "", "Sessions"}, {"search", "", "Search"}, {"diff", "diff", "Changes"},
+		{"generations", "generations", "Generations"}}
+)
+
+// linesOf renders lines of a project's memory, each with a mark that opens where it comes from.
+func linesOf(all *template.Template, p page, project string, lines []operation.Line) (template.HTML, error) {
+	of := prose{}
+	if !p.Static {
+		of.memory, of.file = "/projects/"+url.PathEscape(project)+"/memory", memoir.MemoryFile
+	}
+	for _, l := range lines {
+		var mark strings.Builder
+		p.Data = l
+		if l.Key != "" || l.Note != "" {
+			if err := all.ExecuteTemplate(&mark, "mark", p); err != nil {
+				return "", err
+			}
+			l.Text = uncited(l)
+		}
+		of.starts, of.marks = append(of.starts, len(of.text)), append(of.marks, template.HTML(mark.String()))
+		of.text += l.Text + "\n"
+	}
+	return of.render()
+}
+
+// fileOf renders a file of a memory.
+func fileOf(m memoryPage) (template.HTML, error) {
+	if !strings.HasSuffix(m.File, ".md") {
+		return template.HTML("<pre>" + template.HTMLEscapeString(m.Content) + "</pre>"), nil
+	}
+	return prose{text: m.Content, memory: "/projects/" + url.PathEscape(m.Project) + "/memory", file: m.File}.render()
 }
 
 func asset(name, kind string) http.HandlerFunc {
@@ -94,29 +221,36 @@ func render(p page) ([]byte, error) {
 	return whole.Bytes(), err
 }
 
-// A day is the use of language models on one day.
-type day struct {
-	Day string
+// A spending is the use of language models on one day, for one project or of one model.
+type spending struct {
+	Name string
 	memoir.Usage
-	Share float64 // cost relative to the most expensive day; input tokens if no cost is known
+	Share float64 // cost relative to the largest one; input tokens if no cost is known
 }
 
-func daysOf(rows []operation.Spent) (out []day) {
+// spentBy sums up spending by day, the last first, or by project or model, the largest first; by nothing, all of it.
+func spentBy(what string, rows []operation.Spent) (out []spending) {
 	var cost, tokens float64
 	for _, row := range rows {
-		if len(out) == 0 || out[0].Day != row.Day {
-			out = append([]day{{Day: row.Day}}, out...)
+		name := map[string]string{"day": row.Day, "project": row.Project, "model": row.Model}[what]
+		i := slices.IndexFunc(out, func(s spending) bool { return s.Name == name })
+		if i < 0 {
+			i, out = len(out), append(out, spending{Name: name})
 		}
-		out[0].Usage = out[0].Add(row.Usage)
-		cost, tokens = max(cost, out[0].Cost), max(tokens, float64(out[0].InputTokens))
+		out[i].Usage = out[i].Add(row.Usage)
+		cost, tokens = max(cost, out[i].Cost), max(tokens, float64(out[i].InputTokens))
 	}
 	for i := range out {
-		if cost > 0 {
+		if out[i].Share = float64(out[i].InputTokens) / max(tokens, 1); cost > 0 {
 			out[i].Share = out[i].Cost / cost
-		} else {
-			out[i].Share = float64(out[i].InputTokens) / max(tokens, 1)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b spending) int {
+		if what == "day" {
+			return strings.Compare(b.Name, a.Name)
+		}
+		return cmp.Compare(b.Share, a.Share)
+	})
 	return out
 }
 
@@ -125,14 +259,14 @@ type exported struct {
 	Projects operation.Projects
 	Memories []exportedMemory
 	Notes    operation.Entries
-	Sessions operation.Sessions
+	Sessions sessionsPage
 	Queue    operation.Queue
 	Spending operation.Spending
 }
 
 type exportedMemory struct {
 	Name    string
-	Memory  operation.Memory
+	Memory  memoryPage
 	Changes *operation.Comparison // nil: no generation is archived
 }
 
@@ -158,7 +292,7 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	var errs [4]error
 	notes, err := entry.Book{Store: st}.Notes(ctx, nil, "")
 	out.Notes, errs[0] = operation.EntriesOf(notes), err
-	out.Sessions, errs[1] = operation.ListSessions(ctx, st, store.Filter{}, 0, s.Clean)
+	out.Sessions.Sessions, errs[1] = operation.ListSessions(ctx, st, store.Filter{}, 500, s.Clean)
 	out.Queue, errs[2] = operation.ReadQueue(ctx, st, s.Clean)
 	out.Spending, errs[3] = operation.ReadSpending(ctx, st)
 	if err := cmp.Or(errs[:]...); err != nil {
@@ -174,10 +308,10 @@ func (s *server) exportedOf(ctx context.Context, st *store.Store, project operat
 	if err != nil {
 		return out, err
 	}
-	if out.Memory, err = s.Memory(project.ID, injected); err != nil {
+	if out.Memory.Memory, err = s.Memory(project.ID, injected); err != nil {
 		return out, err
 	}
-	if err := s.Explain(ctx, st, out.Memory); err != nil {
+	if err := s.Explain(ctx, st, out.Memory.Memory, true); err != nil {
 		return out, err
 	}
 	last, err := s.compare(project.ID, 0, 0)

@@ -3,8 +3,8 @@ package serve
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -15,20 +15,32 @@ import (
 	"testing"
 	"time"
 
+	"memoir"
+	"memoir/deliver"
 	"memoir/operation"
+	"memoir/store"
 	"memoir/testdata"
+	"memoir/testdata/browser"
 )
 
 // Texts that no page may contain unescaped: scripts, images, reordering characters and a secret.
 const (
-	hostile = "- <script>alert(1)</script> <img src=x onerror=alert(2)> \u202egnihton\u202c \x1b[31mred </main> <memoir-context>"
-	secret  = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	hostile = "- <script>alert(1)</script> <img src=x onerror=alert(2)> \u202egnihton\u202c \x1b[31mred </main> " +
+		"[x](javascript:alert(3)) ![y](https://y.test/z.png) <https://ok.test> <javascript:x> &lt;script&gt;alert(4)&lt;/script&gt; `<script>alert(5)` <memoir-context>"
+	secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 )
 
 // hostileWorld is a world with the hostile text in a note and in a hand edit of the memory.
 func hostileWorld(t testing.TB) *world {
 	w := newWorld(t)
 	w.note(strings.TrimPrefix(hostile, "- "))
+	for _, role := range []string{"user", "assistant"} {
+		text, err := json.Marshal(hostile + "\n" + secret)
+		must(t, err)
+		w.call("POST", "/projects/lanternd/messages", fmt.Sprintf(
+			`{"conversation": "hostile", "messages": [{"role": %q, "content": %s}]}`, role, text), 201)
+	}
+	w.told()
 	path := filepath.Join(w.options.Home, "projects", lanternd, "memory", "MEMORY.md")
 	content, err := os.ReadFile(path)
 	must(t, err)
@@ -36,34 +48,61 @@ func hostileWorld(t testing.TB) *world {
 	return w
 }
 
+// told tells sessions of a repair, which one of them then runs, and enters calls of two models.
+func (w *world) told() {
+	why := w.call("GET", "/projects/lanternd/why?of=fixed+by+%60make+tools", "", 200)
+	id := why["statements"].([]any)[0].(map[string]any)["id"].(string)
+	for _, session := range []string{ofLanternd, "codex:019df239-3e38-79af-ad38-8241b04bb246",
+		"claude:05385f90-94a9-4ab3-be04-361e93b5119c"} {
+		deliver.First(w.options.Home, deliver.Receipt{At: testdata.Now.AddDate(0, -2, 0), Event: "failure", Project: lanternd,
+			Session: session, Statement: id}, "")
+	}
+	st, err := w.open(w.t.Context(), store.Options{})
+	must(w.t, err)
+	defer st.Close()
+	for i, model := range []string{"a-large-model", "<b>small</b>"} {
+		_, err = st.BeginCall(w.t.Context(), store.Call{Run: "r", Phase: "extract", ProjectID: lanternd, Model: model,
+			Expected: memoir.Usage{Calls: 1, InputTokens: int64(100_000 / (i + 1)), OutputTokens: 700, Cost: 0.5 / float64(i+1)}}, nil)
+		must(w.t, err)
+	}
+}
+
 // pagesOf are the pages with a text that each must contain.
 var pagesOf = map[string]string{
-	"/projects":                                    "lanternd",
-	"/projects/lanternd/memory":                    "use hostname and pid",
-	"/projects/lanternd/why?of=sign+tags":          "the word of a person",
-	"/projects/lanternd/why?of=quokka":             "no statement of project",
-	"/projects/lanternd/review":                    "once: should this hold?",
-	"/projects/lanternd/diff":                      "<ins>",
-	"/projects/lanternd/diff?from=1":               "onerror",
-	"/projects/lanternd/generations":               "Generation 1, live",
-	"/memory":                                      "#1",
-	"/projects/lanternd/notes":                     "#1",
-	"/projects/lanternd/recall?words=bad":          "No notes.",
-	"/sessions":                                    "it was extracted and has not changed since",
-	"/sessions?project=lanternd&reason=up_to_date": "2b9ad815",
-	"/sessions/2b9ad815?at=5":                      "git tag",
-	"/projects/lanternd/why?of=the+key+is":         "A person, or an agent if it ends in <code>(not confirmed)</code>, wrote this line.",
-	"/projects/lanternd/why":                       "nothing to look for",
-	"/sessions/nobody":                             "no session matches",
-	"/search?q=sign+tags":                          "sign",
-	"/search?q=%3Cscript%3E":                       "&lt;script&gt;",
-	"/search?q=sign+tags&max=1":                    ">the 1 best hit<",
-	"/search?q=" + strings.Repeat("x", 2001):       "q must have 1 to 2000 bytes, not 2001",
-	"/search":                                      "Words",
-	"/queue":                                       "Last run: <b>done</b>",
-	"/usage":                                       "Usage</h1>",
-	"/delivered":                                   "Delivered</h1>",
-	"/nothing":                                     "no such request: GET /nothing",
+	"/projects":                                      "lanternd",
+	"/projects/lanternd/memory":                      "use hostname and pid",
+	"/projects/lanternd/why?of=sign+tags":            "the word of a person",
+	"/projects/lanternd/why?of=quokka":               "no statement of project",
+	"/projects/lanternd/review":                      "once: should this hold?",
+	"/projects/lanternd/diff":                        "<ins>",
+	"/projects/lanternd/diff?from=1":                 "onerror",
+	"/projects/lanternd/generations":                 "Generation 1, live",
+	"/memory":                                        "#1",
+	"/projects/lanternd/notes":                       "#1",
+	"/projects/lanternd/recall?words=bad":            "No notes.",
+	"/sessions":                                      "it was extracted and has not changed since",
+	"/sessions?project=lanternd&reason=up_to_date":   "2b9ad815",
+	"/sessions/2b9ad815?at=5":                        "git tag",
+	"/projects/lanternd/why?of=the+key+is":           "A person, or an agent if it ends in <code>(not confirmed)</code>, wrote this line.",
+	"/projects/lanternd/why":                         "nothing to look for",
+	"/sessions/nobody":                               "no session matches",
+	"/search?q=sign+tags":                            "sign",
+	"/search?q=%3Cscript%3E":                         "&lt;script&gt;",
+	"/search?q=sign+tags&max=1":                      ">the 1 best hit<",
+	"/search?q=" + strings.Repeat("x", 2001):         "q must have 1 to 2000 bytes, not 2001",
+	"/search":                                        "Words",
+	"/search?q=sign+tags&project=lanternd":           "<mark>sign</mark>",
+	"/sessions/conversation:hostile":                 `<a href="https://ok.test" rel="noreferrer">`,
+	"/sessions?page=2":                               "No sessions.",
+	"/sessions?since=2026-05-19&until=2026-05-20":    "1 to 3 of 3,",
+	"/sessions?since=tomorrow":                       "is not a date",
+	"/projects/lanternd/memory?file=raw_memories.md": "What was extracted from each session",
+	"/projects/lanternd/memory?file=manifest.json":   "<pre>{",
+	"/projects/lanternd/memory?file=../token":        "is not a file of the memory",
+	"/queue":     "Last run: <b>done</b>",
+	"/usage":     "$0.75 for 2 calls of language models",
+	"/delivered": "used: it ran what had passed",
+	"/nothing":   "no such request: GET /nothing",
 }
 
 func TestALineOfADiffThatLooksLikeAHeaderIsNone(t *testing.T) {
@@ -78,21 +117,68 @@ func TestALineOfADiffThatLooksLikeAHeaderIsNone(t *testing.T) {
 }
 
 var (
-	fields   = regexp.MustCompile(`<textarea|<select|<input type="search"`)
+	fields   = regexp.MustCompile(`<textarea|<select|<input type="(search|date)"`)
 	scripts  = regexp.MustCompile(`<script[^>]*>`)
 	handlers = regexp.MustCompile(`<[a-z][^>]*\s(on[a-z]+|style)=`)
+	outside  = regexp.MustCompile(`="https?://[^"]*"[^>]*`)
 )
 
 // harmless fails the test if a page contains hostile text, inline handlers or another number of scripts.
 func harmless(t *testing.T, where, text string, scriptsAllowed int) {
 	t.Helper()
-	for _, bad := range []string{"<script>alert", "<img", "\u202e", "\x1b", secret, "<memoir-context", `="http`, `url(`} {
+	for _, bad := range []string{"<script>alert", "<img", "\u202e", "\x1b", secret, "<memoir-context", `src="http`, `="//`, `="javascript`, `url(`} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%s has %q", where, bad)
 		}
 	}
+	for _, link := range outside.FindAllString(text, -1) {
+		if !strings.HasSuffix(link, ` rel="noreferrer"`) {
+			t.Errorf("%s leads to %s", where, link)
+		}
+	}
 	if found := scripts.FindAllString(text, -1); len(found) != scriptsAllowed || handlers.MatchString(text) || strings.Count(text, "</main>") != 1 {
 		t.Errorf("%s: %q, %q", where, found, handlers.FindString(text))
+	}
+}
+
+// Markdown makes no element that its own syntax does not name, and leads nowhere but to pages of the web and, in a memory,
+// to its files.
+func TestMarkdownIsShownAndRunsNothing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, want string }{
+		{"**a** `b` ~~c~~", "<p><strong>a</strong> <code>b</code> <del>c</del></p>"},
+		{"# a", "<h3>a</h3>"},
+		{"<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"},
+		{"<div onclick=x>\n\n- <b>Vec<T></b>", "<p>&lt;div onclick=x&gt;</p>\n<ul>\n<li>&lt;b&gt;Vec&lt;T&gt;&lt;/b&gt;</li>\n</ul>"},
+		{"<!-- a -->", "<p>&lt;!-- a --&gt;</p>"},
+		{"`</main><script>`", "<p><code>&lt;/main&gt;&lt;script&gt;</code></p>"},
+		{"```\n</pre><script>\n```", "<pre><code>&lt;/pre&gt;&lt;script&gt;\n</code></pre>"},
+		{"```x\" onload=\"y\na\n```", "<pre><code class=\"language-x&quot;\">a\n</code></pre>"},
+		{"&lt;script&gt; &#60;b&#62; &amp;lt;", "<p>&lt;script&gt; &lt;b&gt; &amp;lt;</p>"},
+		{"[a](javascript:alert(1))", "<p>a (javascript:alert(1))</p>"},
+		{"[a](JaVaScRiPt&colon;alert(1))", "<p>a (JaVaScRiPt&amp;colon;alert(1))</p>"},
+		{"[a](&#106;avascript:x \"t\")", "<p>a (&amp;#106;avascript:x)</p>"},
+		{"[a](data:text/html,x) [b](vbscript:x) [c](file:///etc) [d](//host/x) [e](/queue) [f](http:x)",
+			"<p>a (data:text/html,x) b (vbscript:x) c (file:///etc) d (//host/x) e (/queue) f (http:x)</p>"},
+		{"[a](https://b.test/c?d=e&f 'g')", `<p><a href="https://b.test/c?d=e&amp;f" rel="noreferrer">a</a></p>`},
+		{"[a](https://b.test/\"onclick=x)", `<p><a href="https://b.test/%22onclick=x" rel="noreferrer">a</a></p>`},
+		{"[a](https://me:pw@b.test/)", "<p>a (https://me:pw@b.test/)</p>"},
+		{"<https://b.test> <javascript:alert(1)> <a@b.test>",
+			`<p><a href="https://b.test" rel="noreferrer">https://b.test</a> javascript:alert(1) a@b.test</p>`},
+		{"see https://b.test/c and ftp://b.test", `<p>see <a href="https://b.test/c" rel="noreferrer">https://b.test/c</a> and ftp://b.test</p>`},
+		{"![a](https://b.test/c.png) ![](x.png)", "<p>a (https://b.test/c.png)  (x.png)</p>"},
+		{"[![a](b.png)](https://b.test)", `<p><a href="https://b.test" rel="noreferrer">a (b.png)</a></p>`},
+		{"[a]\n\n[a]: javascript:x", "<p>[a]</p>\n<p>[a]: javascript:x</p>"},
+		{"[a](../x/y.md#z) [b](../../../x) [c](y?z)", `<p><a href="/m?file=skills%2Fx%2Fy.md" rel="noreferrer">a</a> b (../../../x) c (y?z)</p>`},
+		{"|a|\n|-:|\n|<b>|", "<table>\n<thead>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td align=\"right\">&lt;b&gt;</td>\n</tr>\n</tbody>\n</table>"},
+	} {
+		got, err := prose{text: test.text, memory: "/m", file: "skills/w/SKILL.md"}.render()
+		if must(t, err); strings.TrimSpace(string(got)) != test.want {
+			t.Errorf("%q is\n%s, want\n%s", test.text, got, test.want)
+		}
+	}
+	if got, _ := (prose{text: "[a](b.md)"}).render(); string(got) != "<p>a (b.md)</p>\n" {
+		t.Errorf("outside of a memory: %s", got)
 	}
 }
 
@@ -113,6 +199,33 @@ func TestPagesShowWhatIsStoredAsText(t *testing.T) {
 	}
 }
 
+// The page lists projects by their last activity, those without memory last; the API by id.
+func TestProjectsThatAreInUseComeFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	st, err := w.open(t.Context(), store.Options{})
+	must(t, err)
+	defer st.Close()
+	must(t, st.AddProject(t.Context(), memoir.Project{ID: "aardvark-0123456789ab", Name: "aardvark", Identity: "host/aardvark"}))
+	papertrail := w.session(0)
+	papertrail.Session.ProjectID, papertrail.Session.UpdatedAt = "papertrail-626cc744f22e", testdata.Now.AddDate(0, 0, 1)
+	must(t, st.SaveScan(t.Context(), []store.SessionScan{papertrail}, nil))
+	r := request("GET", "/projects", "")
+	r.Header.Set("Accept", "text/html")
+	for want, text := range map[string]string{
+		"papertrail lanternd aardvark ": w.send(r).Body.String(),
+		"aardvark lanternd papertrail ": w.send(request("GET", "/projects", "")).Body.String(),
+	} {
+		got := ""
+		for _, found := range regexp.MustCompile(`("name":"|[0-9a-f]/memory">)(\w+)`).FindAllStringSubmatch(text, -1) {
+			got += found[2] + " "
+		}
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestExportIsOneFileOfTheSame(t *testing.T) {
 	t.Parallel()
 	w := hostileWorld(t)
@@ -121,11 +234,12 @@ func TestExportIsOneFileOfTheSame(t *testing.T) {
 	text := string(content)
 	harmless(t, "the file", text, 0)
 	for _, want := range []string{"use hostname and pid", "the word of a person", "it was extracted", "Last run", "id=\"note-1\"",
-		"No language model was used", "sha256-", "color-scheme: light dark"} {
+		"$0.75 for 2 calls", "sha256-", "color-scheme: light dark"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the file has no %q", want)
 		}
 	}
+	text = strings.ReplaceAll(text, ` href="https://ok.test" rel="noreferrer"`, "")
 	for _, link := range regexp.MustCompile(`(?:href|src|action)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		id, here := strings.CutPrefix(link[1], "#")
 		if !here || !strings.Contains(text, `id="`+id+`"`) {
@@ -150,7 +264,7 @@ func TestNotesByForms(t *testing.T) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Accept", "text/html")
 		answer := w.send(r)
-		if answer.Code != status || status == 303 && answer.Header().Get("Location") != "/projects/lanternd/notes" {
+		if answer.Code != status || status == 303 && answer.Header().Get("Location") != "/projects/lanternd/notes#main" {
 			t.Fatalf("%.100q: %d %s, want %d", fields, answer.Code, answer.Body, status)
 		}
 		return answer.Body.String()
@@ -172,98 +286,112 @@ func TestNotesByForms(t *testing.T) {
 	send(413, "content", strings.Repeat("x", 1<<20))
 }
 
-// measure adds a line to the parent page: the path and width of the frame's page, and "over" if the page is wider than
-// the frame. With ?typed in the query, it types a search.
-const measure = `addEventListener("load", () => {
-  const root = document.documentElement, line = parent.document.createElement("p");
-  line.textContent = location.pathname + " " + innerWidth + (root.scrollWidth > innerWidth ? " over" : " within");
-  parent.document.body.append(line);
-  const field = document.querySelector("input[type=search]");
-  if (field && location.search === "?typed") {
-    field.value = "sign tags";
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-  }
-});`
-
-// browsed serves pages to a browser without a cookie, and /frames, a page with each of them in a frame of 360 pixels.
-// It adds the script measure. With ?plain in the query, the policy allows no script.
-func (w *world) browsed(pages []string) *httptest.Server {
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/measure.js":
-			out.Header().Set("Content-Type", "text/javascript")
-			_, _ = out.Write([]byte(measure))
-			return
-		case "/frames":
-			for _, target := range pages {
-				fmt.Fprintf(out, `<iframe width="360" height="640" style="border:0" src="%s"></iframe>`, target)
-			}
-			return
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		answer := httptest.NewRecorder()
-		w.handler.ServeHTTP(answer, r)
-		text, allowed := answer.Body.String(), strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors 'self'", 1)
-		if r.URL.Query().Has("plain") {
-			allowed = strings.Replace(allowed, "script-src 'self'", "script-src 'none'", 1)
-		}
-		for name, values := range answer.Header() {
-			out.Header()[name] = values
-		}
-		out.Header().Set("Content-Security-Policy", allowed)
-		out.WriteHeader(answer.Code)
-		_, _ = out.Write([]byte(strings.Replace(text, "</head>", `<script src="/measure.js"></script></head>`, 1)))
-	}))
-	w.t.Cleanup(server.Close)
-	return server
-}
-
-// chromium opens an address and returns the document after its scripts ran.
-func chromium(t *testing.T, path, address string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", address).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", address, err)
-	}
-	return string(out)
-}
-
-func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
-	t.Parallel()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
+// browse opens a browser that may read the pages of a world, and their address.
+func (w *world) browse(t *testing.T) (*browser.Browser, string) {
+	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("there is no chromium here: apt-get install chromium")
 	}
+	server := httptest.NewServer(w.handler)
+	t.Cleanup(server.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	b, err := browser.Open(ctx, map[string]string{"Authorization": "Bearer " + token})
+	must(t, err)
+	t.Cleanup(b.Close)
+	return b, server.URL
+}
+
+// What is open or wide stays in the window, and the console is silent.
+func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
+	t.Parallel()
 	w := hostileWorld(t)
 	w.run()
-	w.note(strings.Repeat("wide", 500))
-	pages := []string{"/projects", "/projects/lanternd/memory", "/projects/lanternd/why?of=sign+tags", "/projects/lanternd/diff",
-		"/projects/lanternd/generations", "/memory", "/sessions", "/sessions/2b9ad815", "/search?q=sign+tags", "/queue", "/usage"}
-	server := w.browsed(pages)
-	dom := chromium(t, path, server.URL+"/frames")
-	for _, target := range pages {
-		name, _, _ := strings.Cut(target, "?")
-		if !strings.Contains(dom, "<p>"+name+" 360 within</p>") {
-			t.Errorf("%s at 360 pixels: %s", target, dom)
-		}
-	}
-	for target, want := range map[string]string{
-		"/projects/lanternd/memory?plain": "use hostname and pid",
-		"/search?q=sign+tags&plain":       `<a href="/projects/lanternd-97c055e77a45/why?of=`,
-		"/search?typed":                   `<a href="/projects/lanternd-97c055e77a45/why?of=`,
-	} {
-		if dom := chromium(t, path, server.URL+target); !strings.Contains(dom, want) || strings.Contains(dom, "within</p>") == strings.Contains(target, "plain") {
-			t.Errorf("%s has no %q: %s", target, want, dom)
+	w.note(strings.Repeat("wide", 400) + " `" + strings.Repeat("wide", 400) + "`\n\n|" + strings.Repeat("wide|", 50) + "\n|" + strings.Repeat("-|", 50))
+	b, address := w.browse(t)
+	for _, page := range []string{"/projects", "/projects/lanternd/memory", "/projects/lanternd/memory?file=raw_memories.md",
+		"/projects/lanternd/why?of=sign+tags", "/projects/lanternd/review", "/projects/lanternd/diff", "/projects/lanternd/generations",
+		"/memory", "/sessions", "/sessions/2b9ad815", "/sessions/conversation:hostile", "/search?q=sign+tags&kind=said", "/queue", "/usage", "/delivered"} {
+		for _, width := range []int{360, 1280} {
+			must(t, b.Screen(width, 800, false))
+			must(t, b.Visit(address+page))
+			var over []string
+			must(t, b.Eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
+				document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")].filter((e) =>
+					e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML.slice(0, 200)).slice(0, 3)`, &over))
+			if len(over) > 0 {
+				t.Errorf("%s at %d pixels: %q", page, width, over)
+			}
 		}
 	}
 	file := filepath.Join(t.TempDir(), "memory.html")
 	content, err := Export(t.Context(), w.served, testdata.Now)
 	must(t, err)
 	must(t, os.WriteFile(file, content, 0o600))
-	if dom := chromium(t, path, "file://"+file); !strings.Contains(dom, "never push") {
-		t.Errorf("the file: %.300s", dom)
+	must(t, b.Visit("file://"+file))
+	var text string
+	must(t, b.Eval("document.body.textContent", &text))
+	if !strings.Contains(text, "never push") {
+		t.Errorf("the file: %.300s", text)
+	}
+	if len(b.Errors) > 0 {
+		t.Errorf("the console: %q", b.Errors)
+	}
+}
+
+func TestPagesWorkByKeyboard(t *testing.T) {
+	t.Parallel()
+	b, address := newWorld(t).browse(t)
+	eval := func(expression string) (text string) {
+		t.Helper()
+		must(t, b.Eval(expression, &text))
+		return text
+	}
+	tabTo := func(selector string, most int) {
+		t.Helper()
+		for range most {
+			must(t, b.Key("Tab", 9, false))
+			if eval(`document.activeElement.matches("`+selector+`") ? getComputedStyle(document.activeElement).outlineStyle : ""`) == "solid" {
+				return
+			}
+		}
+		t.Fatalf("after %d tabs the focus is on %s", most, eval("document.activeElement.outerHTML"))
+	}
+	must(t, b.Screen(360, 640, true))
+	must(t, b.Visit(address+"/projects/lanternd/review"))
+	tabTo("a.skip", 1)
+	must(t, b.Key("Enter", 13, false))
+	tabTo("button[value=keep]", 4)
+	line := eval(`document.activeElement.closest("article").querySelector(".text").innerText`)
+	must(t, b.Key("k", 'K', true))
+	if left := eval("document.body.innerText"); strings.Contains(left, line) || !strings.Contains(left, "never push") {
+		t.Errorf("%q was kept, and is left: %s", line, left)
+	}
+	tabTo("button[value=keep]", 4)
+	must(t, b.Key("e", 'E', false))
+	if eval("document.activeElement.name") != "text" {
+		t.Error("e does not edit")
+	}
+	must(t, b.Visit(address+"/search"))
+	if hits := eval(`new Promise((found) => {
+		new MutationObserver(() => found(document.getElementById("hits").innerHTML)).observe(document.getElementById("hits"), {childList: true});
+		const field = document.querySelector("input[type=search]");
+		field.value = "sign tags";
+		field.dispatchEvent(new Event("input", {bubbles: true}));
+	})`); !strings.Contains(hits, "<mark>sign</mark>") || strings.Contains(hits, "UTC<") {
+		t.Errorf("as one types: %s", hits)
+	}
+	must(t, b.Script(false))
+	must(t, b.Visit(address+"/projects/lanternd/memory"))
+	tabTo("li > .why > summary", 60)
+	must(t, b.Key("Enter", 13, false))
+	if open := eval(`document.activeElement.parentElement.innerText`); !strings.Contains(open, "the word of a person") {
+		t.Errorf("without script, a mark opens %q", open)
+	}
+	must(t, b.Visit(address+"/projects"))
+	if at := eval(`document.querySelector("time").innerText`); !strings.HasSuffix(at, " UTC") {
+		t.Errorf("without script, times are as %q", at)
+	}
+	if len(b.Errors) > 0 {
+		t.Errorf("the console: %q", b.Errors)
 	}
 }

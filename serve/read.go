@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/entry"
@@ -15,8 +16,21 @@ import (
 	"memoir/store"
 )
 
+// listProjects lists projects, for a page by their last activity, those without memory last.
 func (s *server) listProjects(c call) (any, error) {
-	return operation.ListProjects(c.Context(), c.st, s.Home, s.Clean)
+	out, err := operation.ListProjects(c.Context(), c.st, s.Home, s.Clean)
+	if wantsPage(c.Request) {
+		at := func(p operation.Project) int64 {
+			if p.ActiveAt == nil {
+				return 0
+			}
+			return p.ActiveAt.UnixMilli()
+		}
+		slices.SortStableFunc(out.Projects, func(a, b operation.Project) int {
+			return cmp.Or(cmp.Compare(b.Kept(), a.Kept()), cmp.Compare(at(b), at(a)))
+		})
+	}
+	return out, err
 }
 
 func (s *server) latestNotes(c call) (any, error) {
@@ -41,12 +55,33 @@ func (s *server) recallNotes(c call) (any, error) {
 	return operation.EntriesOf(notes), err
 }
 
+// A memoryPage is a memory with what waits for an answer, or one file of it.
+type memoryPage struct {
+	operation.Memory
+	File   string
+	Review operation.Review
+}
+
+// projectMemory returns a memory, or the file of it that a query names.
 func (s *server) projectMemory(c call) (any, error) {
+	if name := c.URL.Query().Get("file"); name != "" {
+		m, err := s.File(c.project.ID, name)
+		if err != nil || !wantsPage(c.Request) {
+			return m, err
+		}
+		return memoryPage{Memory: m, File: s.Clean(name)}, nil
+	}
 	injected, err := s.Injected(c.Context(), c.project.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.Memory(c.project.ID, injected)
+	m, err := s.Memory(c.project.ID, injected)
+	if err != nil || !wantsPage(c.Request) {
+		return m, err
+	}
+	out := memoryPage{Memory: m}
+	out.Review, err = s.Review(c.Context(), c.st, c.project.ID, false)
+	return out, cmp.Or(err, s.Explain(c.Context(), c.st, m, false))
 }
 
 func (s *server) why(c call) (any, error) {
@@ -84,13 +119,53 @@ func (s *server) compare(id string, from, to int) (operation.Comparison, error) 
 	return out, err
 }
 
+// perPage bounds the sessions of a page.
+const perPage = 100
+
+// A sessionsPage is a page of the list of sessions.
+type sessionsPage struct {
+	operation.Sessions
+	Page, First, Last int
+}
+
+// listSessions lists sessions: all, or a page of them.
 func (s *server) listSessions(c call) (any, error) {
-	filter := store.Filter{Reason: memoir.Reason(c.URL.Query().Get("reason")), Project: c.project.ID}
+	query := c.URL.Query()
+	filter := store.Filter{Reason: memoir.Reason(query.Get("reason")), Project: c.project.ID,
+		Source: memoir.Source(query.Get("source"))}
 	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
 		return nil, usage("for example eligible or up_to_date", "%q is not a reason",
 			memoir.Cut(string(filter.Reason), 100))
 	}
-	return operation.ListSessions(c.Context(), c.st, filter, 0, s.Clean)
+	page, err := number("page", query.Get("page"))
+	since, errSince := day(query.Get("since"))
+	until, errUntil := day(query.Get("until"))
+	if err = cmp.Or(err, errSince, errUntil); err != nil {
+		return nil, err
+	}
+	if filter.Since = since; !until.IsZero() {
+		filter.Until = until.AddDate(0, 0, 1)
+	}
+	most := 0
+	if wantsPage(c.Request) || page > 0 {
+		page, most = min(max(page, 1), 1_000_000), perPage
+		filter.First = (page - 1) * perPage
+	}
+	out, err := operation.ListSessions(c.Context(), c.st, filter, most, s.Clean)
+	if err != nil || !wantsPage(c.Request) {
+		return out, err
+	}
+	return sessionsPage{out, page, filter.First + 1, filter.First + len(out.Sessions)}, nil
+}
+
+// day parses a date, in UTC; "" is none.
+func day(text string) (at time.Time, err error) {
+	if text != "" {
+		if at, err = time.Parse(time.DateOnly, text); err != nil {
+			err = usage("for example 2026-07-01", "%q is not a date", memoir.Cut(text, 50))
+		}
+	}
+	return at, err
 }
 
 func (s *server) showSession(c call) (any, error) {

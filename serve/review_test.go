@@ -66,7 +66,7 @@ func TestAReviewByHTTP(t *testing.T) {
 	form := request("POST", review, url.Values{"id": {before[tag]["id"].(string)}, "answer": {"keep"}}.Encode())
 	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	form.Header.Set("Accept", "text/html")
-	if got := w.send(form); got.Code != 303 || got.Header().Get("Location") != review {
+	if got := w.send(form); got.Code != 303 || got.Header().Get("Location") != review+"#main" {
 		t.Errorf("by a form: %d %s", got.Code, got.Body)
 	}
 	answer(tag, "keep", "", 404)

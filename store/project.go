@@ -31,6 +31,18 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 	return fetch(ctx, s, func(t tx) ([]ProjectRow, error) { return selectProjects(t, ``) }, "listing projects")
 }
 
+// LastActive returns for each project when one of its sessions last changed.
+func (s *Store) LastActive(ctx context.Context) (map[string]time.Time, error) {
+	return fetch(ctx, s, func(t tx) (map[string]time.Time, error) {
+		out, at := map[string]time.Time{}, map[string]int64{}
+		err := fill(t, at, `SELECT project_id, max(updated_at) FROM session WHERE project_id IS NOT NULL GROUP BY project_id`)
+		for id, ms := range at {
+			out[id] = unixMillis(ms)
+		}
+		return out, err
+	}, "reading when projects were active")
+}
+
 // isInput selects the rows of extraction e that are inputs of a consolidation: their sessions are neither
 // disabled, excluded nor forgotten. Extractions of directories in which memory is off (dirOff) stay inputs.
 // storeExtraction stores no empty extraction, so the texts are not read here.

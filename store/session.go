@@ -11,10 +11,23 @@ import (
 
 // Filter selects sessions; empty fields select all.
 type Filter struct {
-	Project string // id
-	Source  memoir.Source
-	Reason  memoir.Reason
-	Keys    []string
+	Project      string // id
+	Source       memoir.Source
+	Reason       memoir.Reason
+	Keys         []string
+	Listed       bool      // no entries and nothing received, unless Source names them
+	Since, Until time.Time // the last change: not before Since, before Until
+	First, Most  int       // of Sessions: skips First, and returns at most Most
+}
+
+func (f Filter) where() (where string, args []any) {
+	return and(condition{`s.project_id = ?`, f.Project != "", f.Project},
+		condition{`s.source = ?`, f.Source != "", string(f.Source)},
+		condition{`s.reason = ?`, f.Reason != "", string(f.Reason)},
+		condition{`s.key IN (SELECT value FROM json_each(?))`, f.Keys != nil, jsonList(f.Keys)},
+		condition{`s.kind <> ?`, f.Listed && f.Source == "", string(memoir.KindEntry)},
+		condition{`s.updated_at >= ?`, !f.Since.IsZero(), millis(f.Since)},
+		condition{`s.updated_at > 0 AND s.updated_at < ?`, !f.Until.IsZero(), millis(f.Until)})
 }
 
 const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, ''), s.kind, s.parent, s.title, s.cwd,
@@ -36,21 +49,22 @@ func (s *Store) Sessions(ctx context.Context, f Filter) ([]memoir.Session, error
 }
 
 func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
-	where, args := and(condition{`s.project_id = ?`, f.Project != "", f.Project},
-		condition{`s.source = ?`, f.Source != "", string(f.Source)},
-		condition{`s.reason = ?`, f.Reason != "", string(f.Reason)},
-		condition{`s.key IN (SELECT value FROM json_each(?))`, f.Keys != nil, jsonList(f.Keys)})
-	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where+`
-		ORDER BY s.updated_at DESC, s.key`, args, scanSession)
+	where, args := f.where()
+	if where += ` ORDER BY s.updated_at DESC, s.key`; f.Most > 0 {
+		where, args = where+` LIMIT ? OFFSET ?`, append(args, f.Most, f.First)
+	}
+	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where, args, scanSession)
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[string]int, len(sessions))
+	at, keys := make(map[string]int, len(sessions)), make([]string, len(sessions))
 	for i, se := range sessions {
-		at[se.Key()] = i
+		keys[i] = se.Key()
+		at[keys[i]] = i
 	}
-	return sessions, t.each(`SELECT f.session_key, f.path, f.size, f.mtime_ns, f.inode FROM session s
-		JOIN file f ON f.session_key = s.key WHERE f.position >= 0`+where+` ORDER BY f.session_key, f.position`, args,
+	return sessions, t.each(`SELECT session_key, path, size, mtime_ns, inode FROM file
+		WHERE session_key IN (SELECT value FROM json_each(?)) AND position >= 0
+		ORDER BY session_key, position`, []any{jsonList(keys)},
 		func(scan scanner) error {
 			var key string
 			var f memoir.File
@@ -61,16 +75,21 @@ func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
 		})
 }
 
+// CountSessions counts the selected sessions.
+func (s *Store) CountSessions(ctx context.Context, f Filter) (n int, err error) {
+	err = s.read(ctx, func(t tx) error {
+		where, args := f.where()
+		return t.get(`SELECT count(*) FROM session s WHERE 1`+where, args, &n)
+	})
+	return n, s.explain(err, "counting sessions")
+}
+
 // Titles returns the titles that extractions gave to sessions, by key.
-func (s *Store) Titles(ctx context.Context) (map[string]string, error) {
+func (s *Store) Titles(ctx context.Context, keys []string) (map[string]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string]string, error) {
 		out := map[string]string{}
-		return out, t.each(`SELECT session_key, title FROM extraction WHERE title <> ''`, nil, func(scan scanner) error {
-			var key, title string
-			err := scan(&key, &title)
-			out[key] = title
-			return err
-		})
+		return out, fill(t, out, `SELECT session_key, title FROM extraction
+			WHERE title <> '' AND session_key IN (SELECT value FROM json_each(?))`, jsonList(keys))
 	}, "reading titles")
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -38,12 +39,25 @@ func TestSessionsAreListedTheLatestFirstAndByFilter(t *testing.T) {
 		{"with a reason", Filter{Reason: memoir.ReasonSubagent}, []string{"codex:c"}},
 		{"by key", Filter{Keys: []string{"codex:b", "codex:none"}}, []string{"codex:b"}},
 		{"by no key", Filter{Keys: []string{}}, []string{}},
+		{"since", Filter{Since: noon.Add(-24 * time.Hour)}, []string{"codex:late", "claude:a", "codex:a", "codex:b"}},
+		{"until", Filter{Until: noon.Add(-24 * time.Hour)}, []string{"codex:c"}},
+		{"listed", Filter{Listed: true, Project: project}, []string{"codex:late", "claude:a", "codex:a", "codex:b"}},
 		{"of nobody", Filter{Project: other, Source: memoir.SourceClaude}, []string{}},
 	}
 	for _, tt := range tests {
 		got, err := s.Sessions(t.Context(), tt.filter)
 		if must(t, err); !slices.Equal(listed(got), tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, listed(got), tt.want)
+		}
+		n, err := s.CountSessions(t.Context(), tt.filter)
+		if must(t, err); n != len(got) {
+			t.Errorf("%s: %d are counted", tt.name, n)
+		}
+		tt.filter.First, tt.filter.Most = 1, 2
+		page, err := s.Sessions(t.Context(), tt.filter)
+		want := got[min(1, len(got)):min(3, len(got))]
+		if must(t, err); !reflect.DeepEqual(page, want) && len(page)+len(want) > 0 {
+			t.Errorf("%s: a page is %v, want %v", tt.name, page, want)
 		}
 	}
 }

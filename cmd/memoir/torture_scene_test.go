@@ -301,6 +301,7 @@ var takenBack = map[int]string{
 		"DROP TRIGGER extraction_gone; " +
 		"DROP TRIGGER mark_made; DROP TRIGGER mark_changed; DROP TRIGGER mark_gone; DROP TABLE share; DROP TABLE sent; " +
 		"DROP TABLE outbox; DROP TABLE received",
+	6: "DROP INDEX session_updated",
 }
 
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {

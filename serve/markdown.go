@@ -1,0 +1,155 @@
+package serve
+
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"memoir"
+	"memoir/operation"
+)
+
+// markdown knows no HTML, so that a tag is text like any other, and no definitions of links, which would not be seen.
+// Columns of tables are aligned without styles, which the policy forbids.
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	without := func(all []util.PrioritizedValue, one any) []util.PrioritizedValue {
+		return slices.DeleteFunc(all, func(v util.PrioritizedValue) bool { return v.Value == one })
+	}
+	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
+			parser.WithInlineParsers(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...))),
+		goldmark.WithExtensions(extension.Strikethrough,
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"}))))
+})
+
+// A prose is a Markdown text to render.
+type prose struct {
+	text string
+	// memory is the path of the pages of the memory that the text is a file of, and file the file's name there. Without
+	// them, relative links lead nowhere.
+	memory, file string
+	starts       []int           // of lines
+	marks        []template.HTML // that follow them
+}
+
+func (d prose) render() (template.HTML, error) {
+	source := []byte(d.text)
+	root := markdown().Parser().Parse(text.NewReader(source))
+	var nodes []ast.Node
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			nodes = append(nodes, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range nodes {
+		switch n := n.(type) {
+		case *ast.Heading:
+			n.Level = min(n.Level+2, 6) // below those of the page
+		case *ast.Image:
+			d.link(n, n.Destination, "")
+		case *ast.Link:
+			d.link(n, n.Destination, d.address(n.Destination))
+		case *ast.AutoLink:
+			var by ast.Node = verbatim(template.HTMLEscapeString(string(n.Label(source))))
+			if to := (prose{}).address(n.URL(source)); to != "" {
+				link := ast.NewLink()
+				link.AppendChild(link, by)
+				by = lead(link, to)
+			}
+			n.Parent().ReplaceChild(n.Parent(), n, by)
+		}
+		if n.Type() == ast.TypeBlock && len(d.marks) > 0 {
+			d.mark(n)
+		}
+	}
+	var out bytes.Buffer
+	err := markdown().Renderer().Render(&out, source, root)
+	return template.HTML(out.String()), err // the renderer escapes all but marks, which templates made
+}
+
+// verbatim returns a node for HTML.
+func verbatim(html string) *ast.String {
+	n := ast.NewString([]byte(html))
+	n.SetCode(true)
+	return n
+}
+
+// link leads a link where it may lead, or puts its words and its address in its place, as for images, which pages do
+// not load.
+func (d prose) link(n ast.Node, address []byte, to string) {
+	if link, ok := n.(*ast.Link); ok && to != "" {
+		lead(link, to)
+		return
+	}
+	parent := n.Parent()
+	for c := n.FirstChild(); c != nil; c = n.FirstChild() {
+		parent.InsertBefore(parent, n, c)
+	}
+	parent.ReplaceChild(parent, n, verbatim(" ("+template.HTMLEscapeString(string(address))+")"))
+}
+
+func lead(link *ast.Link, to string) *ast.Link {
+	link.Destination, link.Title = []byte(to), nil
+	link.SetAttributeString("rel", []byte("noreferrer"))
+	return link
+}
+
+// address returns where a link leads: to http or https, or to a file of the memory; empty: nowhere.
+func (d prose) address(given []byte) string {
+	u, err := url.Parse(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(given)))))
+	switch {
+	case err != nil:
+		return ""
+	case u.Scheme == "http" || u.Scheme == "https":
+		if u.Host != "" && u.User == nil {
+			return u.String()
+		}
+	case u.Scheme == "" && u.Host == "" && u.Path != "" && u.RawQuery == "" && d.memory != "":
+		if file := path.Join(path.Dir(d.file), u.Path); !path.IsAbs(u.Path) && filepath.IsLocal(file) {
+			return d.memory + "?file=" + url.QueryEscape(file)
+		}
+	}
+	return ""
+}
+
+// mark puts the marks of a block's lines behind it, or into it if it is a cell.
+func (d prose) mark(n ast.Node) {
+	for i := n.Lines().Len() - 1; i >= 0; i-- {
+		at, exact := slices.BinarySearch(d.starts, n.Lines().At(i).Start)
+		if !exact {
+			at--
+		}
+		mark := verbatim(string(d.marks[at]))
+		if d.marks[at] = ""; n.Kind() == east.KindTableCell {
+			n.AppendChild(n, mark)
+		} else {
+			n.Parent().InsertAfter(n.Parent(), n, mark)
+		}
+	}
+}
+
+// uncited returns a line without its citation and the mark of what was said once, in whose place its own mark stands.
+func uncited(l operation.Line) string {
+	words := memoir.LineText(l.Text)
+	before, _, ok := strings.Cut(l.Text, words)
+	if !ok || words == "" || l.Key == "" {
+		return l.Text
+	}
+	return before + words
+}

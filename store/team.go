@@ -68,6 +68,12 @@ func resend(t tx, query string, args ...any) error {
 		ON CONFLICT DO UPDATE SET n = n + 1`, args...)
 }
 
+// resendReplaced is resend for the note that a note stands in the place of: it leaves no more, or again.
+func resendReplaced(t tx, note string) error {
+	return resend(t, `SELECT 'memoir:note-' || `+replaced+` AS session_key FROM extraction x
+		WHERE x.session_key = ? AND `+replaces+` AND x.project_id IN (SELECT project_id FROM share)`, note)
+}
+
 // Unshare ends the sharing of a project. What was received of it is withdrawn. What was sent of it comes into the
 // outbox, so that the hub withdraws it, too; with keep it stays there.
 func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error {
@@ -124,6 +130,8 @@ func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing,
 	return fetch(ctx, s, func(t tx) ([]Outgoing, error) {
 		out, err := collect(t, `SELECT o.session_key, o.n, coalesce(h.key, '') FROM outbox o
 			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
+				AND NOT (e.session_key LIKE 'memoir:note-%'
+					AND e.session_key IN (SELECT o.session_key`+replacements+` AND o.session_key IS NOT NULL))
 			LEFT JOIN share h ON h.project_id = e.project_id
 			WHERE o.session_key > ? ORDER BY o.session_key LIMIT ?`, []any{after, most},
 			func(scan scanner, o *Outgoing) error { return scan(&o.Session, &o.N, &o.Key) })

@@ -54,14 +54,15 @@ func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([
 	out, held := []Statement{}, []Held{}
 	h, _ := Load(o.Home) // a home that has joined none may look, too
 	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)
+	replaced, errReplaced := o.Store.ReplacedNotes(ctx)
 	l := o.leaving(p, key, h.Machine)
 	for _, e := range all {
-		if !memoir.IsReceived(e.SessionKey) {
+		if _, gone := replaced[e.SessionKey]; !gone && !memoir.IsReceived(e.SessionKey) {
 			leaves, stay := l.of(e, nil)
 			out, held = append(out, leaves...), append(held, stay...)
 		}
 	}
-	return out, held, err
+	return out, held, cmp.Or(err, errReplaced)
 }
 
 // leaving is what may leave of the extractions of one project.

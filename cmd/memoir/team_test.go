@@ -262,6 +262,30 @@ func TestWhatOneMachineForgetsDoesNotComeBackFromAnother(t *testing.T) {
 	}
 }
 
+// A note that another one replaces does not hold on the person's other machine either, while that one holds.
+func TestAReplacedNoteHoldsOnNoMachine(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a, c := member(t, h, "anna-1"), member(t, h, "anna-2")
+	want := func(what, holds, not string) {
+		t.Helper()
+		a.run()
+		c.run()
+		if text, _ := c.memory(); !strings.Contains(text, holds) || strings.Contains(text, not) {
+			t.Errorf("%s: %q holds, not %q:\n%s", what, holds, not, text)
+		}
+	}
+	a.good("remember", "--project", appKey, "we deploy on friday")
+	want("noted", "friday", "monday")
+	a.good("remember", "--project", appKey, "--replaces", "#1", "we deploy on monday")
+	if out := a.good("team", "share", appKey, "--dry-run"); strings.Contains(out, "friday") {
+		t.Error(out)
+	}
+	want("replaced", "monday", "friday")
+	a.good("forget", "#2", "--yes")
+	want("the later one is forgotten", "friday", "monday")
+}
+
 // What a member withdrew and shared again does not keep others from forgetting.
 func TestWhatReturnsFromAHubBlocksNoForgetting(t *testing.T) {
 	t.Parallel()

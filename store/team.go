@@ -244,9 +244,9 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 		base := memoir.ReceivedKey(c.Member, c.Session)
 		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
-				AND hash = ?3 AND statements = '' AND origin = 'repository') -- a person forgot it
+				AND (hash = ?3 AND origin = 'repository' OR hash = ?7) AND statements = '') -- a person forgot it
 			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
-			statementColumn{&[]memoir.Statement{c.Statement}})
+			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement))
 		if n == 0 {
 			return nil, err
 		}
@@ -262,6 +262,33 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 				AND origin = 'repository'`))
 	}
 	return bases, err
+}
+
+// keepAway keeps a person's note away that is forgotten, whichever machine sends it, and returns where it was received.
+func keepAway(t tx, session string) (received []string, err error) {
+	found, err := selectExtractions(t, session)
+	for _, e := range found {
+		for _, st := range e.Statements {
+			if hash := noteHash(st); hash != "" {
+				err = errors.Join(err, t.run(`INSERT INTO received (project_id, origin, hash, session, day, statements)
+					SELECT project_id, 'hub', ?, 'machine:', '', '' FROM share WHERE project_id = ? ON CONFLICT DO NOTHING`,
+					hash, e.ProjectID))
+			}
+		}
+	}
+	const note = `json_extract(%.statements, '$[0].signal', '$[0].by', '$[0].text')`
+	received, failed := t.texts(`SELECT m.session_key FROM extraction n JOIN extraction m ON m.project_id = n.project_id
+		WHERE n.session_key = ? AND json_extract(n.statements, '$[0].signal') = 'note' AND m.session_key LIKE 'machine:%'
+			AND `+strings.Replace(note, "%", "m", 1)+` = `+strings.Replace(note, "%", "n", 1), session)
+	return received, errors.Join(err, failed)
+}
+
+// noteHash stands for the text of a person's note; it is empty for other statements.
+func noteHash(st memoir.Statement) string {
+	if st.Signal != memoir.SignalNote || st.By != memoir.ByPerson {
+		return ""
+	}
+	return "note " + memoir.LineKey(st.Text)
 }
 
 // regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn

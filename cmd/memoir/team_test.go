@@ -286,6 +286,39 @@ func TestAReplacedNoteHoldsOnNoMachine(t *testing.T) {
 	want("the later one is forgotten", "friday", "monday")
 }
 
+// What a person forgets of a note on one machine stays away there, also if other machines have it, too.
+func TestAForgottenNoteDoesNotComeBackFromAnotherMachine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		own, received bool
+		forget        []string
+	}{
+		{true, false, []string{"#1"}}, {true, true, []string{"#1"}}, {false, true, []string{"--match", "deploy on friday"}},
+	} {
+		h := startHub(t)
+		a, c, later := member(t, h, "anna-1"), member(t, h, "anna-2"), member(t, h, "anna-3")
+		note := func(s scene) { s.good("remember", "--project", appKey, "we deploy on friday"); s.run() }
+		if test.own {
+			note(a)
+		}
+		if test.received {
+			note(c)
+			a.run()
+		}
+		a.good(slices.Concat([]string{"forget", "--yes"}, test.forget)...)
+		note(later)
+		a.run()
+		for path, text := range files(t, a.home) {
+			if strings.Contains(text, "friday") {
+				t.Errorf("%+v: %s has it", test, path)
+			}
+		}
+		if _, text := later.memory(); !strings.Contains(text, "friday") {
+			t.Errorf("%+v: the other machine lost its note", test)
+		}
+	}
+}
+
 // What a member withdrew and shared again does not keep others from forgetting.
 func TestWhatReturnsFromAHubBlocksNoForgetting(t *testing.T) {
 	t.Parallel()

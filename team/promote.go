@@ -190,6 +190,16 @@ func Promoted(top string) (ids []string) {
 	return ids
 }
 
+// PromotedFrom lists the ids of the statements in a checkout that sessions of these keys show.
+func PromotedFrom(top string, keys []string) []string {
+	return slices.DeleteFunc(Promoted(top), func(id string) bool {
+		var f File
+		text, _ := disk.ReadFile(filepath.Join(top, Folder, id+".json"), maxFile)
+		_ = json.Unmarshal(text, &f) // what cannot be read is nobody's
+		return !slices.ContainsFunc(keys, func(key string) bool { return f.Session == wire.SessionHash(key, id) })
+	})
+}
+
 // Demoted reports whether a checkout has the tombstone of a statement.
 func Demoted(top, id string) bool {
 	_, err := os.Lstat(filepath.Join(top, Folder, Tombstone(id)))

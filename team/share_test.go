@@ -206,6 +206,7 @@ func TestAProjectIsSharedByItsRemoteOrName(t *testing.T) {
 		{memoir.Project{}, " x ", ""},
 		{memoir.Project{Remote: "[redacted:github-pat]/a/b"}, "", ""},
 		{memoir.Project{Remote: "host.example/a/b", Directories: []string{"/private/a"}}, "", ""},
+		{memoir.Project{Remote: "host.example/a/b", Directories: []string{"/private/a", "/srv/a"}}, "", "host.example/a/b"},
 		{memoir.UserProject(), "me", ""},
 	} {
 		key, err := KeyOf(test.p, test.as, settings)

@@ -204,6 +204,24 @@ func TestWhatStaysNoLongerIsWithdrawn(t *testing.T) {
 	}
 }
 
+func TestAnExcludedCloneKeepsItsStatementsHereAndNoOthers(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	s.good("team", "unshare", appKey)
+	s.record("hidden", "/srv/hidden/app", appKey, "Hello.", "make hidden", "")
+	s.run()
+	put(t, filepath.Join(s.user, ".config", "memoir", "config.yml"), "exclude: [/srv/hidden/**]\n")
+	for _, flag := range []string{"--dry-run", "--yes"} {
+		code, out, said := s.memoir("team", "share", appKey, flag)
+		if code != exitDone || strings.Contains(out+said, "make hidden") || !strings.Contains(said, "; nothing of /srv/hidden/app, which is excluded") {
+			t.Errorf("%s: %d %s%s", flag, code, out, said)
+		}
+	}
+	s.good("team", "push")
+	wantTexts(t, "shared", h, passed("anna", "make first-anna-1"))
+}
+
 func TestAProjectsFileKeepsItsStatementsHere(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)

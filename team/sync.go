@@ -24,6 +24,8 @@ type Options struct {
 	Scanner  *secrets.Scanner
 	Settings func(memoir.Project) (config.Settings, error) // with those of the project's own file
 	Now      time.Time                                     // zero: the clock
+
+	Background bool // nobody waits
 }
 
 // Report counts what a synchronisation did.
@@ -101,7 +103,11 @@ const everySession = "every session"
 var errAgain = errors.New("the hub's database is replaced again and again")
 
 func (s *syncing) run(ctx context.Context, what int) (err error) {
-	if s.client, err = newClient(s.hub); err == nil && s.hub.Expires.Sub(s.Now) < renewWithin {
+	wait := begins
+	if s.Background {
+		wait = beginsAlone
+	}
+	if s.client, err = newClient(s.hub, wait); err == nil && s.hub.Expires.Sub(s.Now) < renewWithin {
 		err = s.renew(ctx)
 	}
 	if err != nil {

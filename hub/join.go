@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"regexp"
 	"strings"
 	"time"
 
@@ -66,9 +67,15 @@ func queueWhose(b *pgx.Batch, hash []byte, out *wire.Joined) {
 		})
 }
 
-// rotate replaces the token that it is called with. If the answer is lost, the machine has to join again.
-func (h *Hub) rotate(ctx context.Context, token string) (wire.Joined, error) {
-	out := wire.Joined{Token: rand.Text()}
+// base32 is the form of tokens that machines make.
+var base32 = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// rotate replaces the token that it is called with by the next one, which the machine keeps if the answer is lost.
+func (h *Hub) rotate(ctx context.Context, token, next string) (wire.Joined, error) {
+	out := wire.Joined{Token: next}
+	if !base32.MatchString(next) || next == token {
+		return out, refuse(400, wire.CodeUsage, "this is no new token", "")
+	}
 	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now()`, hash, hashOf(out.Token), tokenLife)

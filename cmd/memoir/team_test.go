@@ -476,22 +476,33 @@ func TestAHubWithACertificateOfItsOwnNeedsCA(t *testing.T) {
 
 func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 	t.Parallel()
-	h := startHub(t)
-	s := member(t, h, "anna-1")
-	path := filepath.Join(s.home, "team", "hub.json")
-	of, err := team.Load(s.home)
-	must(t, err)
-	of.Expires = time.Now().Add(29 * 24 * time.Hour)
-	text, err := json.Marshal(of)
-	must(t, err)
-	must(t, os.WriteFile(path, text, 0o600))
-	s.good("team", "sync")
-	now, err := team.Load(s.home)
-	must(t, err)
-	if now.Token == of.Token || now.Expires.Before(time.Now().Add(80*24*time.Hour)) || !h.revoked[of.Token] {
-		t.Errorf("%v until %v", now.Token == of.Token, now.Expires)
+	for _, lost := range []bool{false, true} {
+		h := startHub(t)
+		s := member(t, h, "anna-1")
+		path := filepath.Join(s.home, "team", "hub.json")
+		of, err := team.Load(s.home)
+		must(t, err)
+		of.Expires = time.Now().Add(29 * 24 * time.Hour)
+		text, err := json.Marshal(of)
+		must(t, err)
+		must(t, os.WriteFile(path, text, 0o600))
+		h.after = func(*http.Request) bool { return lost }
+		if code, _, said := s.memoir("team", "sync"); (code == exitDone) == lost {
+			t.Errorf("lost %v: %d %s", lost, code, said)
+		}
+		now, err := team.Load(s.home)
+		must(t, err)
+		if out := s.good("team", "status", "--json"); lost && strings.Contains(out, now.Next) {
+			t.Error("the status shows a token")
+		}
+		h.after = nil
+		s.good("team", "sync")
+		now, err = team.Load(s.home)
+		must(t, err)
+		if now.Token == of.Token || now.Next != "" || now.Expires.Before(time.Now().Add(80*24*time.Hour)) || h.rotated[now.Token] != "anna" {
+			t.Errorf("lost %v: %v until %v", lost, now.Token == of.Token, now.Expires)
+		}
 	}
-	s.good("team", "sync")
 }
 
 func TestAStartSaysThatSyncHasFailedForMoreThanADay(t *testing.T) {

@@ -126,6 +126,11 @@ type Join struct {
 	Machine string `json:"machine"` // a name for people, as in the list of machines
 }
 
+// Rotate is the body of POST /v1/rotate: the token of this machine from now on. Without a body, the hub makes one.
+type Rotate struct {
+	Token string `json:"token"` // 26 letters and digits of base32, at random
+}
+
 // Joined is the answer to a Join, to POST /v1/rotate, which replaces the token that it is called with, and, without a
 // token, to GET /v1/me. DELETE /v1/me revokes the token that it is called with.
 type Joined struct {

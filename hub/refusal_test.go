@@ -1,10 +1,15 @@
 package hub_test
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"memoir/hub/hubtest"
 	"memoir/secrets/secretstest"
@@ -99,15 +104,62 @@ func random(n int) string {
 	return b.String()
 }
 
-func TestStrangersCannotFillTheAudit(t *testing.T) {
+func TestNobodyCanFillTheAudit(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	stranger := machine{t: t, url: d.Hub(t), token: "guess"}
+	anna := join(t, stranger.url, d.Member(t, "anna", wire.Writer))
 	for range 100 {
 		stranger.refused(wire.CodeUnauthorised, "GET", "/v1/me", nil)
+		anna.refused(wire.CodeUsage, "GET", pullPath("", "", 0), nil)
 	}
+	join(t, stranger.url, d.Member(t, "ben", wire.Reader)).refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x")))
 	// A minute may end in between.
-	if n := d.Number(t, "SELECT count(*) FROM memoir.audit WHERE code = 'unauthorised'"); n < 60 || n > 90 {
-		t.Errorf("%d rows", n)
+	for code, least := range map[string]int64{wire.CodeUnauthorised: 60, wire.CodeUsage: 60, wire.CodeForbidden: 1} {
+		if n := d.Number(t, "SELECT count(*) FROM memoir.audit WHERE code = '"+code+"'"); n < least || n > 90 {
+			t.Errorf("%s: %d rows", code, n)
+		}
+	}
+}
+
+// A push whose body does not come holds one of few places of its member, and none of another's.
+func TestStalledPushesOfOneMemberAreFew(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Writer))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var stalled sync.WaitGroup
+	stall := make(chan func(), 4)
+	for range cap(stall) {
+		body, end := io.Pipe()
+		r, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/push", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+anna.token)
+		stall <- func() { _ = end.Close() }
+		stalled.Go(func() {
+			if answer, err := http.DefaultClient.Do(r); err == nil {
+				_ = answer.Body.Close()
+			}
+		})
+	}
+	until := func(want int) (answer int) { // of a whole push
+		for answer != want && ctx.Err() == nil {
+			answer, _ = anna.do("POST", "/v1/push", pushOf(shop, statement("x")), nil)
+		}
+		return answer
+	}
+	if got := until(503); got != 503 {
+		t.Errorf("beside %d stalled pushes: %d", cap(stall), got)
+	}
+	ben.push(shop, statement("ben's"))
+	for range cap(stall) {
+		(<-stall)()
+	}
+	stalled.Wait()
+	if got := until(200); got != 200 {
+		t.Errorf("after the stalled ones: %d", got)
 	}
 }
 

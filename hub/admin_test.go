@@ -76,9 +76,9 @@ func TestRolesAreGrantedAndRevoked(t *testing.T) {
 		}
 	}
 	try("/forbidden")
-	step(d.Admin.Grant(t.Context(), "anna", shop, wire.Writer))
+	step(d.Admin.Grant(t.Context(), "anna", shop, wire.Writer, false))
 	try("/")
-	step(d.Admin.Grant(t.Context(), "anna", "*", wire.Reader))
+	step(d.Admin.Grant(t.Context(), "anna", "*", wire.Reader, false))
 	try("/")
 	step(d.Admin.Revoke(t.Context(), "anna", shop))
 	try("/forbidden")
@@ -87,7 +87,7 @@ func TestRolesAreGrantedAndRevoked(t *testing.T) {
 	}
 	step(d.Admin.Revoke(t.Context(), "anna", "*"))
 	try("forbidden/forbidden")
-	if d.Admin.Grant(t.Context(), "anna", shop, "owner") == nil {
+	if d.Admin.Grant(t.Context(), "anna", shop, "owner", false) == nil {
 		t.Error("there is no role owner")
 	}
 }

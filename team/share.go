@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"memoir"
 	"memoir/config"
@@ -213,7 +212,7 @@ const maxTimes = 100
 // arrived returns what is stored of a change, and whether anything is. me is this person's name. Whatever a hub sends
 // is data: what is not understood is left out, and what remains is redacted.
 func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Received, ok bool) {
-	out = store.Received{Member: memberName(c.Member), Hash: c.Hash, Gone: c.Gone, Session: c.Session, Day: c.Day}
+	out = store.Received{Member: wire.MemberName(c.Member), Hash: c.Hash, Gone: c.Gone, Session: c.Session, Day: c.Day}
 	if c.Member == me {
 		out.Member = ""
 	}
@@ -258,15 +257,4 @@ func theirs(st memoir.Statement) memoir.Statement {
 	}
 	st.Replaces = ""
 	return st
-}
-
-// memberName returns the name of a member as it may stand in keys and lines; it is never empty, which is this person.
-func memberName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) {
-			return '_'
-		}
-		return r
-	}, name)
-	return cmp.Or(memoir.CutBytes(name, wire.MaxMemberName, ""), "_")
 }

@@ -5,6 +5,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -212,7 +213,25 @@ func bad(format string, args ...any) error {
 }
 
 // CheckProject returns an error of code memoir.CodeUsage if key can't be a project's.
-func CheckProject(key string) error { return CheckName(key, MaxProject) }
+func CheckProject(key string) error {
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || part == "." || part == ".." {
+			return bad("%q is no key of a project: no part of one is empty, . or ..", memoir.Cut(key, 60))
+		}
+	}
+	return CheckName(key, MaxProject)
+}
+
+// MemberName returns the name of a member as it stands in keys and lines of machines; it is never empty.
+func MemberName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) {
+			return '_'
+		}
+		return r
+	}, name)
+	return cmp.Or(memoir.CutBytes(name, MaxMemberName, ""), "_")
+}
 
 // CheckName returns an error of code memoir.CodeUsage unless a name is printable, without spaces at its ends, and has 1
 // to most bytes.

@@ -82,6 +82,8 @@ func TestRolesAreGrantedAndRevoked(t *testing.T) {
 	try("/")
 	step(d.Admin.Revoke(t.Context(), "anna", shop))
 	try("/forbidden")
+	anna.push(shop, statement("said").Hash) // who only reads may withdraw
+	wantTexts(t, anna.pull(shop, ""), "anna withdrew "+statement("said").Hash)
 	if d.Admin.Revoke(t.Context(), "anna", shop) == nil {
 		t.Error("a role that is not there was revoked")
 	}

@@ -54,7 +54,7 @@ func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
 		"a revoked token pushes":      {revoked, wire.CodeRevoked, "POST", "/v1/push", pushOf(shop, statement("x"))},
 		"a revoked token rotates":     {revoked, wire.CodeRevoked, "POST", "/v1/rotate", nil},
 		"a reader pushes":             {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x"))},
-		"a reader withdraws":          {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, w.said.Hash)},
+		"no access, to withdraw":      {limited, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, w.said.Hash)},
 		"a reader's new project":      {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf("new", statement("x"))},
 		"no access, to pull":          {limited, wire.CodeForbidden, "GET", pullPath(shop, "", 0), nil},
 		"no access, to push":          {limited, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x"))},

@@ -34,7 +34,7 @@ const (
 	MaxMemberName = 40
 )
 
-// Role is what a member may do in a project: a reader pulls, a writer also pushes and withdraws its own, an admin also
+// Role is what a member may do in a project: a reader pulls and withdraws its own, a writer also pushes, an admin also
 // grants and erases.
 type Role string
 

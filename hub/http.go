@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -64,16 +63,9 @@ func (h *Hub) Handler() http.Handler {
 			}
 			return h.join(r.Context(), j)
 		},
-		"POST /v1/rotate": func(r *http.Request, token string) (any, error) {
-			next := wire.Rotate{Token: rand.Text()}
-			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10)
-			if err := readBody(r, &next); err != nil && r.ContentLength != 0 {
-				return nil, err
-			}
-			return h.rotate(r.Context(), token, next.Token)
-		},
-		"GET /v1/me":    func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
-		"DELETE /v1/me": func(r *http.Request, token string) (any, error) { return nil, h.leave(r.Context(), token) },
+		"POST /v1/rotate": h.rotate,
+		"GET /v1/me":      func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
+		"DELETE /v1/me":   func(r *http.Request, token string) (any, error) { return nil, h.leave(r.Context(), token) },
 	} {
 		mux.Handle(route, h.answering(route, answer))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -71,12 +72,17 @@ func queueWhose(b *pgx.Batch, hash []byte, out *wire.Joined) {
 var base32 = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
 // rotate replaces the token that it is called with by the next one, which the machine keeps if the answer is lost.
-func (h *Hub) rotate(ctx context.Context, token, next string) (wire.Joined, error) {
-	out := wire.Joined{Token: next}
-	if !base32.MatchString(next) || next == token {
-		return out, refuse(400, wire.CodeUsage, "this is no new token", "")
+func (h *Hub) rotate(r *http.Request, token string) (any, error) {
+	next := wire.Rotate{Token: rand.Text()}
+	r.Body = http.MaxBytesReader(nil, r.Body, 4<<10)
+	if err := readBody(r, &next); err != nil && r.ContentLength != 0 {
+		return nil, err
 	}
-	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
+	out := wire.Joined{Token: next.Token}
+	if !base32.MatchString(next.Token) || next.Token == token {
+		return nil, refuse(400, wire.CodeUsage, "this is no new token", "")
+	}
+	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now()`, hash, hashOf(out.Token), tokenLife)
 		queueJoined(b, &out, "rotate")

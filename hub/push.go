@@ -16,9 +16,9 @@ import (
 // askOperator is the hint for who lacks a role.
 const askOperator = "ask an operator of the hub for access"
 
-// push stores a push that wire.Push.Check has accepted, in one transaction. Who only reads may withdraw. The lock of the token makes revoking wait
+// push stores a push that wire.Push.Check has accepted, in one transaction. The lock of the token makes revoking wait
 // for it, the lock of the project makes changes commit in the order of their numbers. A repeated push takes numbers and
-// leaves them unused.
+// leaves them unused. A reader may withdraw, since that only shows less.
 func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed, error) {
 	var pushed wire.Pushed
 	count := func(done pgconn.CommandTag) error {

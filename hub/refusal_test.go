@@ -121,6 +121,18 @@ func TestNobodyCanFillTheAudit(t *testing.T) {
 	}
 }
 
+// stalled is a body that does not come before its end.
+type stalled struct {
+	begun chan<- bool // gets a value once the hub reads
+	end   <-chan struct{}
+}
+
+func (s stalled) Read([]byte) (int, error) {
+	s.begun <- true
+	<-s.end
+	return 0, io.EOF
+}
+
 // A push whose body does not come holds one of few places of its member, and none of another's.
 func TestStalledPushesOfOneMemberAreFew(t *testing.T) {
 	d := hubtest.NewDatabase(t)
@@ -128,39 +140,34 @@ func TestStalledPushesOfOneMemberAreFew(t *testing.T) {
 	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Writer))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	var stalled sync.WaitGroup
-	stall := make(chan func(), 4)
-	for range cap(stall) {
-		body, end := io.Pipe()
-		r, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/push", body)
+	client := http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	defer client.CloseIdleConnections()
+	const places = 4
+	begun, end := make(chan bool, places), make(chan struct{})
+	var all sync.WaitGroup
+	for range places {
+		r, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/push", stalled{begun, end})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer "+anna.token)
-		stall <- func() { _ = end.Close() }
-		stalled.Go(func() {
-			if answer, err := http.DefaultClient.Do(r); err == nil {
+		r.Header.Set("Expect", "100-continue")
+		all.Go(func() {
+			if answer, err := client.Do(r); err == nil {
 				_ = answer.Body.Close()
 			}
 		})
-	}
-	until := func(want int) (answer int) { // of a whole push
-		for answer != want && ctx.Err() == nil {
-			answer, _ = anna.do("POST", "/v1/push", pushOf(shop, statement("x")), nil)
+		select {
+		case <-begun:
+		case <-ctx.Done():
+			t.Fatal("a push is not read")
 		}
-		return answer
 	}
-	if got := until(503); got != 503 {
-		t.Errorf("beside %d stalled pushes: %d", cap(stall), got)
-	}
+	anna.refused(wire.CodeUnavailable, "POST", "/v1/push", pushOf(shop, statement("the fifth")))
 	ben.push(shop, statement("ben's"))
-	for range cap(stall) {
-		(<-stall)()
-	}
-	stalled.Wait()
-	if got := until(200); got != 200 {
-		t.Errorf("after the stalled ones: %d", got)
-	}
+	close(end)
+	all.Wait()
+	anna.push(shop, statement("the fifth"))
 }
 
 func TestASecretOfEveryRuleStopsAtTheHub(t *testing.T) {

@@ -81,8 +81,19 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 		return "", err
 	}
 	err = a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {
+		rows, _ := tx.Query(ctx, `SELECT name FROM memoir.member WHERE organisation = $1 AND name <> $2`, org, name)
+		others, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		alike := func(other string) bool {
+			return memoir.Folded(wire.MemberName(other)) == memoir.Folded(wire.MemberName(name))
+		}
+		if i := slices.IndexFunc(others, alike); i >= 0 {
+			return memoir.Errorf(memoir.CodeUsage, "choose another name", "%q looks like the member %q", name, others[i])
+		}
+		if err != nil {
+			return err
+		}
 		var member int64
-		err := tx.QueryRow(ctx, `INSERT INTO memoir.member (organisation, name) VALUES ($1, $2)
+		err = tx.QueryRow(ctx, `INSERT INTO memoir.member (organisation, name) VALUES ($1, $2)
 			ON CONFLICT (organisation, name) DO UPDATE SET removed = NULL WHERE member.removed IS NOT NULL
 			RETURNING id`, org, name).Scan(&member)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -96,7 +107,7 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 			projects = []string{everyProject}
 		}
 		for _, key := range projects {
-			if err := grant(ctx, tx, org, member, key, role); err != nil {
+			if err := grant(ctx, tx, org, member, key, role, true); err != nil {
 				return err
 			}
 		}
@@ -194,20 +205,24 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	return erased, err
 }
 
-// Grant gives a member a role in a project, which need not exist yet; the key * is every project.
-func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role) error {
+// Grant gives a member a role in a project; the key * is every project. With add it adds a project that is not there.
+func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role, add bool) error {
 	return a.member(ctx, "grant", name, key+" "+string(role), func(tx pgx.Tx, org, member int64) error {
-		return grant(ctx, tx, org, member, key, role)
+		return grant(ctx, tx, org, member, key, role, add)
 	})
 }
 
-func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role) error {
+func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role, add bool) error {
 	if !slices.Contains([]wire.Role{wire.Reader, wire.Writer, wire.Admin}, role) {
 		return memoir.Errorf(memoir.CodeUsage, "", "a role is reader, writer or admin, not %q", role)
 	}
 	var project *int64
 	if key != everyProject {
-		id, err := projectOf(ctx, tx, org, key)
+		find := findProject
+		if add {
+			find = projectOf
+		}
+		id, err := find(ctx, tx, org, key)
 		if err != nil {
 			return err
 		}
@@ -234,6 +249,10 @@ func projectOf(ctx context.Context, tx pgx.Tx, org int64, key string) (id int64,
 func findProject(ctx context.Context, tx pgx.Tx, org int64, key string) (id int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT coalesce(alias_of, id) FROM memoir.project WHERE organisation = $1 AND key = $2`,
 		org, key).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = memoir.Errorf(memoir.CodeNotFound, "`memoir-hub project list` lists them; `grant --new` adds one",
+			"there is no project %q", key)
+	}
 	return id, err
 }
 
@@ -272,9 +291,6 @@ func (a Admin) Alias(ctx context.Context, of, key string) error {
 			return err
 		}
 		into, err := findProject(ctx, tx, org, of)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub project list` lists them", "there is no project %q", of)
-		}
 		if err != nil {
 			return err
 		}

@@ -76,18 +76,20 @@ func TestRolesAreGrantedAndRevoked(t *testing.T) {
 		}
 	}
 	try("/forbidden")
-	step(d.Admin.Grant(t.Context(), "anna", shop, wire.Writer))
+	step(d.Admin.Grant(t.Context(), "anna", shop, wire.Writer, false))
 	try("/")
-	step(d.Admin.Grant(t.Context(), "anna", "*", wire.Reader))
+	step(d.Admin.Grant(t.Context(), "anna", "*", wire.Reader, false))
 	try("/")
 	step(d.Admin.Revoke(t.Context(), "anna", shop))
 	try("/forbidden")
+	anna.push(shop, statement("said").Hash) // who only reads may withdraw
+	wantTexts(t, anna.pull(shop, ""), "anna withdrew "+statement("said").Hash)
 	if d.Admin.Revoke(t.Context(), "anna", shop) == nil {
 		t.Error("a role that is not there was revoked")
 	}
 	step(d.Admin.Revoke(t.Context(), "anna", "*"))
 	try("forbidden/forbidden")
-	if d.Admin.Grant(t.Context(), "anna", shop, "owner") == nil {
+	if d.Admin.Grant(t.Context(), "anna", shop, "owner", false) == nil {
 		t.Error("there is no role owner")
 	}
 }

@@ -25,9 +25,15 @@ func (h *Hub) Handler() http.Handler {
 	for route, answer := range map[string]func(r *http.Request, token string) (any, error){
 		"POST /v1/push": func(r *http.Request, token string) (any, error) {
 			// Only a member's push is read and scanned, which takes time.
-			if _, err := h.asMember(r.Context(), token, entry{}, nil); err != nil {
+			c, err := h.asMember(r.Context(), token, entry{}, nil)
+			if err != nil {
 				return nil, err
 			}
+			end, err := h.pushes.begin(c.member)
+			if err != nil {
+				return nil, err
+			}
+			defer end()
 			var p wire.Push
 			if err := readBody(r, &p); err != nil {
 				return nil, err
@@ -57,7 +63,7 @@ func (h *Hub) Handler() http.Handler {
 			}
 			return h.join(r.Context(), j)
 		},
-		"POST /v1/rotate": func(r *http.Request, token string) (any, error) { return h.rotate(r.Context(), token) },
+		"POST /v1/rotate": h.rotate,
 		"GET /v1/me":      func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
 		"DELETE /v1/me":   func(r *http.Request, token string) (any, error) { return nil, h.leave(r.Context(), token) },
 	} {

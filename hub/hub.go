@@ -26,7 +26,8 @@ type Hub struct {
 	scanner *secrets.Scanner
 	log     *slog.Logger
 	metrics *metrics
-	guests  budget
+	audited budget
+	pushes  pushes
 	proxied bool
 }
 
@@ -60,6 +61,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	}
 	return &Hub{
 		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
+		pushes: pushes{of: map[int64]int{}},
 	}, nil
 }
 

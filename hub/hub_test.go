@@ -293,6 +293,12 @@ func TestATokenIsRotatedAndRevoked(t *testing.T) {
 	rotated := machine{t: t, url: url, token: joined.Token}
 	anna.refused(wire.CodeUnauthorised, "GET", "/v1/me", nil)
 	rotated.push(shop, statement("one"))
+	next := random(26) // the machine's own, known if the answer is lost
+	rotated.refused(wire.CodeUsage, "POST", "/v1/rotate", wire.Rotate{Token: "guess"})
+	rotated.refused(wire.CodeUsage, "POST", "/v1/rotate", wire.Rotate{Token: rotated.token})
+	rotated.must("POST", "/v1/rotate", wire.Rotate{Token: next}, nil)
+	rotated.refused(wire.CodeUnauthorised, "POST", "/v1/rotate", wire.Rotate{Token: next})
+	rotated.token = next
 
 	var me wire.Joined
 	rotated.must("GET", "/v1/me", nil, &me)

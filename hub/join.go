@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -66,10 +68,21 @@ func queueWhose(b *pgx.Batch, hash []byte, out *wire.Joined) {
 		})
 }
 
-// rotate replaces the token that it is called with. If the answer is lost, the machine has to join again.
-func (h *Hub) rotate(ctx context.Context, token string) (wire.Joined, error) {
-	out := wire.Joined{Token: rand.Text()}
-	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
+// base32 is the form of tokens that machines make.
+var base32 = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// rotate replaces the token that it is called with by the next one, which the machine keeps if the answer is lost.
+func (h *Hub) rotate(r *http.Request, token string) (any, error) {
+	next := wire.Rotate{Token: rand.Text()}
+	r.Body = http.MaxBytesReader(nil, r.Body, 4<<10)
+	if err := readBody(r, &next); err != nil && r.ContentLength != 0 {
+		return nil, err
+	}
+	out := wire.Joined{Token: next.Token}
+	if !base32.MatchString(next.Token) || next.Token == token {
+		return nil, refuse(400, wire.CodeUsage, "this is no new token", "")
+	}
+	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now()`, hash, hashOf(out.Token), tokenLife)
 		queueJoined(b, &out, "rotate")

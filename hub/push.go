@@ -18,18 +18,23 @@ const askOperator = "ask an operator of the hub for access"
 
 // push stores a push that wire.Push.Check has accepted, in one transaction. The lock of the token makes revoking wait
 // for it, the lock of the project makes changes commit in the order of their numbers. A repeated push takes numbers and
-// leaves them unused.
+// leaves them unused. A reader may withdraw, since that only shows less.
 func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed, error) {
 	var pushed wire.Pushed
 	count := func(done pgconn.CommandTag) error {
 		pushed.New += int(done.RowsAffected())
 		return nil
 	}
+	needed := wire.Writer
+	if len(p.Statements) == 0 {
+		needed = wire.Reader
+	}
 	c, err := h.asMember(ctx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`INSERT INTO memoir.project (organisation, key) SELECT organisation, $2 FROM memoir.reach($1, $2, 'writer')
 			WHERE project IS NULL ON CONFLICT DO NOTHING`, hash, p.Project)
-		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, 'writer') t
-			WHERE p.id = t.project AND p.organisation = t.organisation`, hash, p.Project, len(p.Statements)+len(p.Tombstones)).
+		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, $4::memoir.role) t
+			WHERE p.id = t.project AND p.organisation = t.organisation`, hash, p.Project, len(p.Statements)+len(p.Tombstones),
+			string(needed)).
 			Exec(func(done pgconn.CommandTag) error {
 				if done.RowsAffected() == 0 {
 					return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
@@ -51,10 +56,10 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
 	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
 		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
-		FROM memoir.reach($1, $2, 'writer') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
+		FROM memoir.reach($1, $2, 'reader') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
 		hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
-	b.Queue(`DELETE FROM memoir.statement s USING memoir.reach($1, $2, 'writer') t, unnest($3::text[]) AS i(hash)
+	b.Queue(`DELETE FROM memoir.statement s USING memoir.reach($1, $2, 'reader') t, unnest($3::text[]) AS i(hash)
 		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
 			AND s.hash = decode(i.hash, 'hex')`, hash, p.Project, p.Tombstones)
 }

@@ -1,10 +1,15 @@
 package hub_test
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"memoir/hub/hubtest"
 	"memoir/secrets/secretstest"
@@ -49,7 +54,7 @@ func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
 		"a revoked token pushes":      {revoked, wire.CodeRevoked, "POST", "/v1/push", pushOf(shop, statement("x"))},
 		"a revoked token rotates":     {revoked, wire.CodeRevoked, "POST", "/v1/rotate", nil},
 		"a reader pushes":             {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x"))},
-		"a reader withdraws":          {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, w.said.Hash)},
+		"no access, to withdraw":      {limited, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, w.said.Hash)},
 		"a reader's new project":      {reader, wire.CodeForbidden, "POST", "/v1/push", pushOf("new", statement("x"))},
 		"no access, to pull":          {limited, wire.CodeForbidden, "GET", pullPath(shop, "", 0), nil},
 		"no access, to push":          {limited, wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x"))},
@@ -99,16 +104,70 @@ func random(n int) string {
 	return b.String()
 }
 
-func TestStrangersCannotFillTheAudit(t *testing.T) {
+func TestNobodyCanFillTheAudit(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	stranger := machine{t: t, url: d.Hub(t), token: "guess"}
+	anna := join(t, stranger.url, d.Member(t, "anna", wire.Writer))
 	for range 100 {
 		stranger.refused(wire.CodeUnauthorised, "GET", "/v1/me", nil)
+		anna.refused(wire.CodeUsage, "GET", pullPath("", "", 0), nil)
 	}
+	join(t, stranger.url, d.Member(t, "ben", wire.Reader)).refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("x")))
 	// A minute may end in between.
-	if n := d.Number(t, "SELECT count(*) FROM memoir.audit WHERE code = 'unauthorised'"); n < 60 || n > 90 {
-		t.Errorf("%d rows", n)
+	for code, least := range map[string]int64{wire.CodeUnauthorised: 60, wire.CodeUsage: 60, wire.CodeForbidden: 1} {
+		if n := d.Number(t, "SELECT count(*) FROM memoir.audit WHERE code = '"+code+"'"); n < least || n > 90 {
+			t.Errorf("%s: %d rows", code, n)
+		}
 	}
+}
+
+// stalled is a body that does not come before its end.
+type stalled struct {
+	begun chan<- bool // gets a value once the hub reads
+	end   <-chan struct{}
+}
+
+func (s stalled) Read([]byte) (int, error) {
+	s.begun <- true
+	<-s.end
+	return 0, io.EOF
+}
+
+// A push whose body does not come holds one of few places of its member, and none of another's.
+func TestStalledPushesOfOneMemberAreFew(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Writer))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client := http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	defer client.CloseIdleConnections()
+	const places = 4
+	begun, end := make(chan bool, places), make(chan struct{})
+	var all sync.WaitGroup
+	for range places {
+		r, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/push", stalled{begun, end})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+anna.token)
+		r.Header.Set("Expect", "100-continue")
+		all.Go(func() {
+			if answer, err := client.Do(r); err == nil {
+				_ = answer.Body.Close()
+			}
+		})
+		select {
+		case <-begun:
+		case <-ctx.Done():
+			t.Fatal("a push is not read")
+		}
+	}
+	anna.refused(wire.CodeUnavailable, "POST", "/v1/push", pushOf(shop, statement("the fifth")))
+	ben.push(shop, statement("ben's"))
+	close(end)
+	all.Wait()
+	anna.push(shop, statement("the fifth"))
 }
 
 func TestASecretOfEveryRuleStopsAtTheHub(t *testing.T) {

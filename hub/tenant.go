@@ -14,6 +14,7 @@ import (
 // caller is the machine whose token a request has.
 type caller struct {
 	machine       int64
+	member        int64  // 0 if the token is not valid
 	epoch         string // of the database
 	live, revoked bool
 	newest        *int64 // the number of the last change of entry.project; nil: the member may not read it
@@ -46,10 +47,10 @@ func (h *Hub) asMember(
 	hash := hashOf(token)
 	b := &pgx.Batch{}
 	var c caller
-	b.Queue(`SELECT machine, live, revoked, epoch, newest FROM memoir.enter($1, $2, $3)`,
-		hash, e.hold, e.project).
+	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), live, revoked, epoch,
+			newest FROM memoir.enter($1, $2, $3)`, hash, e.hold, e.project).
 		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&c.machine, &c.live, &c.revoked, &c.epoch, &c.newest},
+			_, err := pgx.ForEachRow(rows, []any{&c.machine, &c.member, &c.live, &c.revoked, &c.epoch, &c.newest},
 				func() error { return nil })
 			return err
 		})

@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -46,6 +48,7 @@ type torture struct {
 	addresses [2]string
 	repair    sync.RWMutex // held while something that was killed is started again
 	pushes    atomic.Int64
+	left      atomic.Int64
 	kills     int
 }
 
@@ -106,6 +109,9 @@ func (x *torture) run() {
 		all.Go(func() {
 			// A machine works until the last kill, and until it has its part of the statements.
 			for n := 0; ctx.Err() == nil || n < x.kills/2; n++ {
+				if n%10 == 5 {
+					m.leave()
+				}
 				m.pushSome(n)
 				m.pullSome(project(m.random.IntN(tortureProjects)))
 			}
@@ -135,7 +141,7 @@ func (x *torture) run() {
 			m.seen[project(p)].compare(x.t, want)
 		}
 	}
-	x.t.Logf("%d statements, %d pushes, %d kills", total, x.pushes.Load(), x.kills)
+	x.t.Logf("%d statements, %d pushes, %d kills, %d times left", total, x.pushes.Load(), x.kills, x.left.Load())
 }
 
 func project(n int) string { return fmt.Sprint("github.com/acme/p", n) }
@@ -246,6 +252,30 @@ func (p *pusher) pushSome(n int) {
 	}
 }
 
+// leave withdraws all that the machine pushed, gives up its token, and joins again.
+func (p *pusher) leave() {
+	for key, live := range p.live {
+		hashes := slices.Sorted(maps.Keys(live))
+		for some := range slices.Chunk(hashes, wire.MaxItems) {
+			body, _ := json.Marshal(wire.Push{Project: key, Tombstones: some})
+			p.try("POST", "/v1/push", body, nil)
+		}
+		for _, hash := range hashes {
+			live[hash] = false
+		}
+	}
+	p.try("DELETE", "/v1/me", nil, nil)
+	p.left.Add(1)
+	for p.token = ""; p.token == "" && !p.t.Failed(); { // a code whose answer was lost is used
+		if code, err := p.Admin.NewCode(p.t.Context(), p.name); err == nil {
+			var joined wire.Joined
+			body, _ := json.Marshal(wire.Join{Code: code, Machine: "m"})
+			p.try("POST", "/v1/join", body, &joined)
+			p.token = joined.Token
+		}
+	}
+}
+
 // pullSome follows the cursor of a project to its end.
 func (p *pusher) pullSome(key string) {
 	v := p.seen[key]
@@ -267,7 +297,7 @@ func (p *pusher) pullSome(key string) {
 	}
 }
 
-// try sends a request to one of the hubs until one answers it.
+// try sends a request to one of the hubs until one answers it. What was done before its answer was lost is refused.
 func (p *pusher) try(method, path string, body []byte, out any) {
 	for p.t.Context().Err() == nil && !p.t.Failed() {
 		p.repair.RLock() // what was killed is started again
@@ -280,7 +310,8 @@ func (p *pusher) try(method, path string, body []byte, out any) {
 			var text bytes.Buffer
 			_, err = text.ReadFrom(answer.Body)
 			_ = answer.Body.Close()
-			if err == nil && answer.StatusCode == http.StatusOK && (out == nil || json.Unmarshal(text.Bytes(), out) == nil) {
+			done := answer.StatusCode < 300 || answer.StatusCode == http.StatusUnauthorized && (path == "/v1/me" || path == "/v1/join")
+			if err == nil && done && (out == nil || json.Unmarshal(text.Bytes(), out) == nil) {
 				return
 			}
 			if err == nil && answer.StatusCode != http.StatusServiceUnavailable {

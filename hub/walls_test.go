@@ -130,6 +130,7 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			"as somebody else":          {ours, anna, insert(ours, project, ben)},
 			"a reader writes":           {ours, ben, insert(ours, project, ben)},
 			"somebody else's tombstone": {ours, anna, fmt.Sprintf(`INSERT INTO memoir.tombstone VALUES (%d, %d, %d, '\x01', 99)`, ours, project, ben)},
+			"a reader's, of another":    {ours, ben, fmt.Sprintf(`INSERT INTO memoir.tombstone VALUES (%d, %d, %d, '\x01', 99)`, ours, project, anna)},
 			"a reader's project":        {ours, ben, fmt.Sprintf(`INSERT INTO memoir.project (organisation, key) VALUES (%d, 'x')`, ours)},
 			"somebody else's audit":     {ours, anna, fmt.Sprintf(`INSERT INTO memoir.audit (organisation, member, action) VALUES (%d, %d, 'x')`, theirs, other)},
 			"an epoch":                  {ours, anna, `UPDATE memoir.hub SET epoch = 'x', fingerprint = 'x'`},

@@ -39,6 +39,8 @@ type Options struct {
 	Limit   int           // most sessions that this run claims
 	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
 
+	Background bool // nobody waits for the run
+
 	// Grace is how long an interrupted run may take to publish the result of a paid call; 0 means 400 ms, so
 	// that it exits within a second.
 	Grace time.Duration

@@ -181,7 +181,7 @@ func (p *phases) syncTeam(ctx context.Context) error {
 
 func (r *run) team() team.Options {
 	return team.Options{Home: r.opts.Home, UserHome: r.opts.Env.Home, Store: r.store, Scanner: r.scanner,
-		Settings: r.settingsOf}
+		Settings: r.settingsOf, Background: r.opts.Background}
 }
 
 // Team calls do with what sharing needs. Then it finishes the forgetting that this began, also if it failed.

@@ -50,7 +50,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 		return err
 	}
 	message := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
-	return putMessages(t, e.Key(), "", []Message{message}, nil)
+	return errors.Join(resendReplaced(t, e.Key()), putMessages(t, e.Key(), "", []Message{message}, nil))
 }
 
 // adoptEntry restores a note, or a line of a journal, from a memory's files. The kind of its statement is all that they

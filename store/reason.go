@@ -337,5 +337,5 @@ func (s *Store) settleIn(t tx, w Window, key string) error {
 	if reason == f.reason || reason == memoir.ReasonEligible && slices.Contains(ofWindow, f.reason) {
 		return nil
 	}
-	return t.run(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key)
+	return errors.Join(t.run(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key), resendReplaced(t, key))
 }

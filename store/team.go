@@ -68,6 +68,12 @@ func resend(t tx, query string, args ...any) error {
 		ON CONFLICT DO UPDATE SET n = n + 1`, args...)
 }
 
+// resendReplaced is resend for the note that a note stands in the place of: it leaves no more, or again.
+func resendReplaced(t tx, note string) error {
+	return resend(t, `SELECT 'memoir:note-' || `+replaced+` AS session_key FROM extraction x
+		WHERE x.session_key = ? AND `+replaces+` AND x.project_id IN (SELECT project_id FROM share)`, note)
+}
+
 // Unshare ends the sharing of a project. What was received of it is withdrawn. What was sent of it comes into the
 // outbox, so that the hub withdraws it, too; with keep it stays there.
 func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error {
@@ -124,6 +130,8 @@ func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing,
 	return fetch(ctx, s, func(t tx) ([]Outgoing, error) {
 		out, err := collect(t, `SELECT o.session_key, o.n, coalesce(h.key, '') FROM outbox o
 			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
+				AND NOT (e.session_key LIKE 'memoir:note-%'
+					AND e.session_key IN (SELECT o.session_key`+replacements+` AND o.session_key IS NOT NULL))
 			LEFT JOIN share h ON h.project_id = e.project_id
 			WHERE o.session_key > ? ORDER BY o.session_key LIMIT ?`, []any{after, most},
 			func(scan scanner, o *Outgoing) error { return scan(&o.Session, &o.N, &o.Key) })
@@ -236,9 +244,9 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 		base := memoir.ReceivedKey(c.Member, c.Session)
 		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
-				AND hash = ?3 AND statements = '' AND origin = 'repository') -- a person forgot it
+				AND (hash = ?3 AND origin = 'repository' OR hash = ?7) AND statements = '') -- a person forgot it
 			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
-			statementColumn{&[]memoir.Statement{c.Statement}})
+			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement))
 		if n == 0 {
 			return nil, err
 		}
@@ -254,6 +262,33 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 				AND origin = 'repository'`))
 	}
 	return bases, err
+}
+
+// keepAway keeps a person's note away that is forgotten, whichever machine sends it, and returns where it was received.
+func keepAway(t tx, session string) (received []string, err error) {
+	found, err := selectExtractions(t, session)
+	for _, e := range found {
+		for _, st := range e.Statements {
+			if hash := noteHash(st); hash != "" {
+				err = errors.Join(err, t.run(`INSERT INTO received (project_id, origin, hash, session, day, statements)
+					SELECT project_id, 'hub', ?, 'machine:', '', '' FROM share WHERE project_id = ? ON CONFLICT DO NOTHING`,
+					hash, e.ProjectID))
+			}
+		}
+	}
+	const note = `json_extract(%.statements, '$[0].signal', '$[0].by', '$[0].text')`
+	received, failed := t.texts(`SELECT m.session_key FROM extraction n JOIN extraction m ON m.project_id = n.project_id
+		WHERE n.session_key = ? AND json_extract(n.statements, '$[0].signal') = 'note' AND m.session_key LIKE 'machine:%'
+			AND `+strings.Replace(note, "%", "m", 1)+` = `+strings.Replace(note, "%", "n", 1), session)
+	return received, errors.Join(err, failed)
+}
+
+// noteHash stands for the text of a person's note; it is empty for other statements.
+func noteHash(st memoir.Statement) string {
+	if st.Signal != memoir.SignalNote || st.By != memoir.ByPerson {
+		return ""
+	}
+	return "note " + memoir.LineKey(st.Text)
 }
 
 // regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn

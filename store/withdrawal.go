@@ -49,10 +49,12 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		f := f
 		keys, err := f.derived(t)
-		for _, key := range keys { // what another machine of this person sent of the same session
+		for _, key := range keys { // what another machine of this person sent of the same session, or noted as well
 			theirs, failed := t.texts(`SELECT key FROM session WHERE key >= 'machine:' AND key < 'machine;'
 				AND substr(key, -length(?1)) = ?1`, wire.SessionHash(key, ""))
-			f.Keys, err = append(slices.Clip(f.Keys), theirs...), errors.Join(err, failed)
+			noted, errNoted := keepAway(t, key)
+			f.Keys = slices.Concat(f.Keys, theirs, noted)
+			err = errors.Join(err, failed, errNoted)
 		}
 		var groups []string
 		for _, key := range f.Keys {

@@ -22,9 +22,10 @@ import (
 
 // Bounds of a request.
 const (
-	patience  = 2 * time.Minute  // for all of it: a push of wire.MaxBytes takes a minute at 0.5 Mbit/s
-	begins    = 45 * time.Second // until the answer begins
-	maxAnswer = 4 * wire.MaxBytes
+	patience    = 2 * time.Minute  // for all of it: a push of wire.MaxBytes takes a minute at 0.5 Mbit/s
+	begins      = 10 * time.Second // until it is connected, and until the answer begins: a person waits
+	beginsAlone = 45 * time.Second // the same of a run in the background
+	maxAnswer   = 4 * wire.MaxBytes
 )
 
 // client speaks to a hub. Its token goes to that host alone: no redirect is followed.
@@ -34,7 +35,7 @@ type client struct {
 }
 
 // newClient returns a client of a hub. http is for this machine alone, since the token would go in the clear.
-func newClient(h Hub) (*client, error) {
+func newClient(h Hub, begins time.Duration) (*client, error) {
 	wrong := func(hint, format string, args ...any) (*client, error) {
 		return nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 	}
@@ -47,7 +48,7 @@ func newClient(h Hub) (*client, error) {
 		return wrong("use https", "http is for a hub on this machine only: the token would go to %s in the clear", at.Host)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone() // it always is one, with HTTPS_PROXY
-	transport.ResponseHeaderTimeout = begins
+	transport.ResponseHeaderTimeout, transport.DialContext = begins, (&net.Dialer{Timeout: begins}).DialContext
 	if h.CA != "" {
 		pool, err := x509.SystemCertPool()
 		if err != nil {

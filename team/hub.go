@@ -20,8 +20,9 @@ import (
 
 // Hub is the hub that a home has joined, and as whom.
 type Hub struct {
-	URL string `json:"url"`
-	CA  string `json:"ca,omitempty"` // certificates in PEM that are trusted besides the system's
+	URL  string `json:"url"`
+	CA   string `json:"ca,omitempty"`   // certificates in PEM that are trusted besides the system's
+	Next string `json:"next,omitempty"` // the token that the hub may have instead of this one, until it said so
 	wire.Joined
 }
 

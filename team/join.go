@@ -25,7 +25,7 @@ func Join(ctx context.Context, home string, h Hub, code, machine string) error {
 	if h.URL = strings.TrimRight(h.URL, "/"); joined && was.URL != h.URL {
 		return memoir.Errorf(memoir.CodeUsage, leave, "this home has joined %s", was.URL)
 	}
-	c, err := newClient(h)
+	c, err := newClient(h, begins)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err 
 	if err != nil {
 		return report, nil, err
 	}
-	c, err := newClient(h)
+	c, err := newClient(h, begins)
 	shares, waiting, errShares := o.Store.Shares(ctx)
 	if err = cmp.Or(err, errShares); err != nil {
 		return report, nil, err

@@ -62,7 +62,7 @@ func Promote(
 		}
 		return text
 	}
-	f := File{ID: st.ID, Day: day, Who: memberName(who), Session: wire.SessionHash(session, st.ID),
+	f := File{ID: st.ID, Day: day, Who: wire.MemberName(who), Session: wire.SessionHash(session, st.ID),
 		Statement: told(st, func(text string) string { return check(relative(text, places)) })}
 	if f.Kind == memoir.StatementFailure && f.hides() {
 		f.Command, f.Error, f.Signature, f.Cause, f.Fix = "", "", "", "", ""
@@ -107,7 +107,7 @@ func (f File) fault(today string) string {
 		return "no day, or one to come"
 	case f.Text == "" || slices.ContainsFunc(append(f.Texts(), &f.Purpose), long):
 		return "an empty or long text"
-	case !wire.IsHex(f.Session, wire.SessionDigits) || memberName(f.Who) != f.Who:
+	case !wire.IsHex(f.Session, wire.SessionDigits) || wire.MemberName(f.Who) != f.Who:
 		return "no session or person"
 	case len(f.Paths) > maxPaths || slices.ContainsFunc(f.Paths, outside) || f.Dir != "" && outside(f.Dir):
 		return "a path outside of the project"
@@ -188,6 +188,16 @@ func Promoted(top string) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// PromotedFrom lists the ids of the statements in a checkout that sessions of these keys show.
+func PromotedFrom(top string, keys []string) []string {
+	return slices.DeleteFunc(Promoted(top), func(id string) bool {
+		var f File
+		text, _ := disk.ReadFile(filepath.Join(top, Folder, id+".json"), maxFile)
+		_ = json.Unmarshal(text, &f) // what cannot be read is nobody's
+		return !slices.ContainsFunc(keys, func(key string) bool { return f.Session == wire.SessionHash(key, id) })
+	})
 }
 
 // Demoted reports whether a checkout has the tombstone of a statement.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"memoir"
 	"memoir/config"
@@ -20,22 +19,29 @@ import (
 	"memoir/team/wire"
 )
 
-// Waits says that the settings keep a project's statements here; empty if they do not.
-func (o Options) Waits(project memoir.Project) string {
-	if settings, err := o.Settings(project); err == nil && !settings.Team.Share {
-		return "; nothing does while team.share is false"
+// Waits says what the settings keep here of a project; empty if that is nothing.
+func (o Options) Waits(project memoir.Project) (says string) {
+	settings, err := o.Settings(project)
+	for _, dir := range project.Directories {
+		if settings.Excluded(dir) {
+			says += "; nothing of " + dir + ", which is excluded"
+		}
 	}
-	return ""
+	if err == nil && !settings.Team.Share {
+		says += "; nothing does while team.share is false"
+	}
+	return says
 }
 
 // KeyOf returns the key of a project at the hub: its remote, or the name that a person gave it. The error says why it
 // may not be shared.
 func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error) {
 	key, hint, why := cmp.Or(as, p.Remote), "", ""
+	leaves := func(dir string) bool { return !settings.Excluded(dir) }
 	switch {
 	case p.IsUser():
 		why = "the user's own memory is never shared"
-	case slices.ContainsFunc(p.Directories, settings.Excluded):
+	case len(p.Directories) > 0 && !slices.ContainsFunc(p.Directories, leaves):
 		why, hint = p.ID+" is excluded: it is not shared", "the setting exclude keeps it out of memory"
 	case key == "" || as == "" && (path.IsAbs(key) || strings.Contains(strings.ToLower(key), "[redacted:")):
 		why = p.ID + " has no remote by which other machines know it"
@@ -54,14 +60,17 @@ func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([
 	out, held := []Statement{}, []Held{}
 	h, _ := Load(o.Home) // a home that has joined none may look, too
 	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)
+	replaced, errReplaced := o.Store.ReplacedNotes(ctx)
+	settings, errSettings := o.Settings(p)
 	l := o.leaving(p, key, h.Machine)
 	for _, e := range all {
-		if !memoir.IsReceived(e.SessionKey) {
+		_, gone := replaced[e.SessionKey]
+		if !gone && !memoir.IsReceived(e.SessionKey) && !settings.Excluded(e.CWD) {
 			leaves, stay := l.of(e, nil)
 			out, held = append(out, leaves...), append(held, stay...)
 		}
 	}
-	return out, held, err
+	return out, held, cmp.Or(err, errReplaced, errSettings)
 }
 
 // leaving is what may leave of the extractions of one project.
@@ -203,7 +212,7 @@ const maxTimes = 100
 // arrived returns what is stored of a change, and whether anything is. me is this person's name. Whatever a hub sends
 // is data: what is not understood is left out, and what remains is redacted.
 func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Received, ok bool) {
-	out = store.Received{Member: memberName(c.Member), Hash: c.Hash, Gone: c.Gone, Session: c.Session, Day: c.Day}
+	out = store.Received{Member: wire.MemberName(c.Member), Hash: c.Hash, Gone: c.Gone, Session: c.Session, Day: c.Day}
 	if c.Member == me {
 		out.Member = ""
 	}
@@ -248,15 +257,4 @@ func theirs(st memoir.Statement) memoir.Statement {
 	}
 	st.Replaces = ""
 	return st
-}
-
-// memberName returns the name of a member as it may stand in keys and lines; it is never empty, which is this person.
-func memberName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) {
-			return '_'
-		}
-		return r
-	}, name)
-	return cmp.Or(memoir.CutBytes(name, wire.MaxMemberName, ""), "_")
 }

@@ -3,6 +3,8 @@ package team
 import (
 	"crypto/rand"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +208,7 @@ func TestAProjectIsSharedByItsRemoteOrName(t *testing.T) {
 		{memoir.Project{}, " x ", ""},
 		{memoir.Project{Remote: "[redacted:github-pat]/a/b"}, "", ""},
 		{memoir.Project{Remote: "host.example/a/b", Directories: []string{"/private/a"}}, "", ""},
+		{memoir.Project{Remote: "host.example/a/b", Directories: []string{"/private/a", "/srv/a"}}, "", "host.example/a/b"},
 		{memoir.UserProject(), "me", ""},
 	} {
 		key, err := KeyOf(test.p, test.as, settings)
@@ -220,8 +223,23 @@ func TestAddressesThatWouldShowTheToken(t *testing.T) {
 	for url, good := range map[string]bool{"https://hub.example": true, "https://hub.example/memoir/": true, "http://127.0.0.1:8080": true,
 		"http://[::1]:1": true, "http://localhost:1": true, "http://hub.example": false, "http://127.0.0.1.example": false,
 		"http://192.168.0.1": false, "ftp://localhost": false, "hub.example": false, "https://a:b@hub.example": false, "https://": false, "https://h/?x": false} {
-		if _, err := newClient(Hub{URL: url}); (err == nil) != good {
+		if _, err := newClient(Hub{URL: url}, begins); (err == nil) != good {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+func TestAHubThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	done := make(chan struct{})
+	hub := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+	defer hub.Close()
+	defer close(done)
+	c, err := newClient(Hub{URL: hub.URL}, 200*time.Millisecond)
+	if err == nil {
+		err = c.call(t.Context(), http.MethodGet, "/v1/me", nil, nil)
+	}
+	if memoir.CodeOf(err) != memoir.CodeHub || begins > 10*time.Second {
+		t.Error(err)
 	}
 }

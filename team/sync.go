@@ -3,6 +3,7 @@ package team
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"maps"
 	"net/http"
@@ -24,6 +25,8 @@ type Options struct {
 	Scanner  *secrets.Scanner
 	Settings func(memoir.Project) (config.Settings, error) // with those of the project's own file
 	Now      time.Time                                     // zero: the clock
+
+	Background bool // nobody waits
 }
 
 // Report counts what a synchronisation did.
@@ -101,7 +104,11 @@ const everySession = "every session"
 var errAgain = errors.New("the hub's database is replaced again and again")
 
 func (s *syncing) run(ctx context.Context, what int) (err error) {
-	if s.client, err = newClient(s.hub); err == nil && s.hub.Expires.Sub(s.Now) < renewWithin {
+	wait := begins
+	if s.Background {
+		wait = beginsAlone
+	}
+	if s.client, err = newClient(s.hub, wait); err == nil && s.hub.Expires.Sub(s.Now) < renewWithin {
 		err = s.renew(ctx)
 	}
 	if err != nil {
@@ -141,14 +148,24 @@ func (s *syncing) unhold(session string) {
 	s.state.Held = slices.DeleteFunc(s.state.Held, func(h Held) bool { return h.Session == session })
 }
 
-// renew replaces the token.
+// renew replaces the token. The next one is stored before the hub gets it, so a lost answer loses nothing.
 func (s *syncing) renew(ctx context.Context) error {
+	s.hub.Next = cmp.Or(s.hub.Next, rand.Text())
+	if err := write(s.Home, "hub", s.hub); err != nil {
+		return err
+	}
 	var j wire.Joined
-	err := s.client.call(ctx, http.MethodPost, "/v1/rotate", nil, &j)
+	err := s.client.call(ctx, http.MethodPost, "/v1/rotate", wire.Rotate{Token: s.hub.Next}, &j)
+	if refused(err) == wire.CodeUnauthorised { // an earlier answer may be lost
+		s.client.token, j.Token = s.hub.Next, s.hub.Next
+		if s.client.call(ctx, http.MethodGet, "/v1/me", nil, &j) == nil {
+			err = nil
+		}
+	}
 	if err != nil {
 		return err
 	}
-	s.hub.Token, s.hub.Expires, s.client.token = j.Token, j.Expires, j.Token
+	s.hub.Token, s.hub.Next, s.hub.Expires, s.client.token = j.Token, "", j.Expires, j.Token
 	return write(s.Home, "hub", s.hub)
 }
 

@@ -50,9 +50,10 @@ func newApp() *cli.App {
 						return a.RevokeToken(c.Context, id)
 					})),
 			admin("grant", "MEMBER PROJECT ROLE", "give a member a role in a project, * for every project; the highest counts",
-				"memoir-hub grant anna github.com/acme/shop writer\n  memoir-hub grant anna '*' reader", nil,
+				"memoir-hub grant anna github.com/acme/shop writer\n  memoir-hub grant anna '*' reader",
+				[]cli.Flag{&cli.BoolFlag{Name: "new", DisableDefaultText: true, Usage: "nobody has pushed to the project yet"}},
 				func(c *cli.Context, a hub.Admin, args []string) error {
-					return a.Grant(c.Context, args[0], args[1], wire.Role(args[2]))
+					return a.Grant(c.Context, args[0], args[1], wire.Role(args[2]), c.Bool("new"))
 				}),
 			admin("revoke", "MEMBER PROJECT", "take a role in a project away, * for the one in every project",
 				"memoir-hub revoke anna github.com/acme/shop", nil,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,6 +27,7 @@ type fakeHub struct {
 	epoch   string
 	changes map[string][]hub.Change // by project, in order
 	revoked map[string]bool         // tokens
+	rotated map[string]string       // by new tokens, whose they are; by old ones, empty
 	all     strings.Builder         // every byte that it got
 	length  int                     // of a page, short, so that there are several
 	// before answers instead of the hub if it returns true; may be nil.
@@ -35,7 +37,7 @@ type fakeHub struct {
 }
 
 func newFakeHub() *fakeHub {
-	h := &fakeHub{epoch: "e1", length: 3, changes: map[string][]hub.Change{}, revoked: map[string]bool{}}
+	h := &fakeHub{epoch: "e1", length: 3, changes: map[string][]hub.Change{}, revoked: map[string]bool{}, rotated: map[string]string{}}
 	h.Server = httptest.NewServer(http.HandlerFunc(h.serve))
 	return h
 }
@@ -54,6 +56,8 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	member, _, _ := strings.Cut(token, "-")
+	of, rotated := h.rotated[token]
+	member = cmp.Or(of, member)
 	problem := func(status int, p hub.Problem) {
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(p)
@@ -73,11 +77,16 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	case h.revoked[token]:
 		problem(401, hub.Problem{Title: "this machine's token is revoked", Code: hub.CodeRevoked})
 		return
+	case rotated && of == "":
+		problem(401, hub.Problem{Title: "this token is unknown", Code: hub.CodeUnauthorised})
+		return
 	case route == "POST /v1/rotate":
-		h.revoked[token] = true
-		out = h.joined(member, token+"+")
+		var next hub.Rotate
+		h.read(r, &next)
+		h.rotated[token], h.rotated[next.Token] = "", member
+		out = h.joined(member, next.Token)
 	case route == "GET /v1/me":
-		out = hub.Joined{Member: member}
+		out = h.joined(member, "")
 	case r.Method == "DELETE":
 		h.revoked[token] = true
 		w.WriteHeader(204)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"memoir/config"
 	"memoir/project"
+	"memoir/store"
 	"memoir/team"
 )
 
@@ -113,6 +115,18 @@ func (p *program) demote(c *cli.Context) error {
 	}
 	name := team.Tombstone(id)
 	return p.addToTeam(c, u.Top, map[string][]byte{name: []byte(name + "\n")})
+}
+
+// sayPromoted names what was promoted of forgotten sessions: it is the team's.
+func (p *program) sayPromoted(rows []store.ProjectRow, forgotten []string) {
+	for _, row := range rows {
+		for _, dir := range row.Directories {
+			for _, id := range team.PromotedFrom(dir, forgotten) {
+				p.ui.warn("`memoir team demote "+id+"` there hides it from everybody; the history of git keeps it",
+					"%s remains: it was promoted", filepath.Join(dir, team.Folder, id+".json"))
+			}
+		}
+	}
 }
 
 // addToTeam adds files to the team memory of a checkout.

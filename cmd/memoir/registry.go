@@ -132,7 +132,7 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 // options returns the options of the pipeline for a command with --wait. flags are the settings that the
 // command's flags override.
 func (p *program) options(c *cli.Context, flags map[string]string) (opts pipeline.Options, err error) {
-	opts.Env, opts.Progress = p.env(), p.ui.progress
+	opts.Env, opts.Progress, opts.Background = p.env(), p.ui.progress, c.Bool("background")
 	var errs [4]error
 	opts.Wait, errs[0] = durationFlag(c, "wait")
 	opts.Settings, errs[1] = p.settings(c, flags)

@@ -204,6 +204,24 @@ func TestWhatStaysNoLongerIsWithdrawn(t *testing.T) {
 	}
 }
 
+func TestAnExcludedCloneKeepsItsStatementsHereAndNoOthers(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	s.good("team", "unshare", appKey)
+	s.record("hidden", "/srv/hidden/app", appKey, "Hello.", "make hidden", "")
+	s.run()
+	put(t, filepath.Join(s.user, ".config", "memoir", "config.yml"), "exclude: [/srv/hidden/**]\n")
+	for _, flag := range []string{"--dry-run", "--yes"} {
+		code, out, said := s.memoir("team", "share", appKey, flag)
+		if code != exitDone || strings.Contains(out+said, "make hidden") || !strings.Contains(said, "; nothing of /srv/hidden/app, which is excluded") {
+			t.Errorf("%s: %d %s%s", flag, code, out, said)
+		}
+	}
+	s.good("team", "push")
+	wantTexts(t, "shared", h, passed("anna", "make first-anna-1"))
+}
+
 func TestAProjectsFileKeepsItsStatementsHere(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)
@@ -258,6 +276,63 @@ func TestWhatOneMachineForgetsDoesNotComeBackFromAnother(t *testing.T) {
 					t.Errorf("received %v: %s has it", received, path)
 				}
 			}
+		}
+	}
+}
+
+// A note that another one replaces does not hold on the person's other machine either, while that one holds.
+func TestAReplacedNoteHoldsOnNoMachine(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a, c := member(t, h, "anna-1"), member(t, h, "anna-2")
+	want := func(what, holds, not string) {
+		t.Helper()
+		a.run()
+		c.run()
+		if text, _ := c.memory(); !strings.Contains(text, holds) || strings.Contains(text, not) {
+			t.Errorf("%s: %q holds, not %q:\n%s", what, holds, not, text)
+		}
+	}
+	a.good("remember", "--project", appKey, "we deploy on friday")
+	want("noted", "friday", "monday")
+	a.good("remember", "--project", appKey, "--replaces", "#1", "we deploy on monday")
+	if out := a.good("team", "share", appKey, "--dry-run"); strings.Contains(out, "friday") {
+		t.Error(out)
+	}
+	want("replaced", "monday", "friday")
+	a.good("forget", "#2", "--yes")
+	want("the later one is forgotten", "friday", "monday")
+}
+
+// What a person forgets of a note on one machine stays away there, also if other machines have it, too.
+func TestAForgottenNoteDoesNotComeBackFromAnotherMachine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		own, received bool
+		forget        []string
+	}{
+		{true, false, []string{"#1"}}, {true, true, []string{"#1"}}, {false, true, []string{"--match", "deploy on friday"}},
+	} {
+		h := startHub(t)
+		a, c, later := member(t, h, "anna-1"), member(t, h, "anna-2"), member(t, h, "anna-3")
+		note := func(s scene) { s.good("remember", "--project", appKey, "we deploy on friday"); s.run() }
+		if test.own {
+			note(a)
+		}
+		if test.received {
+			note(c)
+			a.run()
+		}
+		a.good(slices.Concat([]string{"forget", "--yes"}, test.forget)...)
+		note(later)
+		a.run()
+		for path, text := range files(t, a.home) {
+			if strings.Contains(text, "friday") {
+				t.Errorf("%+v: %s has it", test, path)
+			}
+		}
+		if _, text := later.memory(); !strings.Contains(text, "friday") {
+			t.Errorf("%+v: the other machine lost its note", test)
 		}
 	}
 }
@@ -401,22 +476,33 @@ func TestAHubWithACertificateOfItsOwnNeedsCA(t *testing.T) {
 
 func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 	t.Parallel()
-	h := startHub(t)
-	s := member(t, h, "anna-1")
-	path := filepath.Join(s.home, "team", "hub.json")
-	of, err := team.Load(s.home)
-	must(t, err)
-	of.Expires = time.Now().Add(29 * 24 * time.Hour)
-	text, err := json.Marshal(of)
-	must(t, err)
-	must(t, os.WriteFile(path, text, 0o600))
-	s.good("team", "sync")
-	now, err := team.Load(s.home)
-	must(t, err)
-	if now.Token == of.Token || now.Expires.Before(time.Now().Add(80*24*time.Hour)) || !h.revoked[of.Token] {
-		t.Errorf("%v until %v", now.Token == of.Token, now.Expires)
+	for _, lost := range []bool{false, true} {
+		h := startHub(t)
+		s := member(t, h, "anna-1")
+		path := filepath.Join(s.home, "team", "hub.json")
+		of, err := team.Load(s.home)
+		must(t, err)
+		of.Expires = time.Now().Add(29 * 24 * time.Hour)
+		text, err := json.Marshal(of)
+		must(t, err)
+		must(t, os.WriteFile(path, text, 0o600))
+		h.after = func(*http.Request) bool { return lost }
+		if code, _, said := s.memoir("team", "sync"); (code == exitDone) == lost {
+			t.Errorf("lost %v: %d %s", lost, code, said)
+		}
+		now, err := team.Load(s.home)
+		must(t, err)
+		if out := s.good("team", "status", "--json"); lost && strings.Contains(out, now.Next) {
+			t.Error("the status shows a token")
+		}
+		h.after = nil
+		s.good("team", "sync")
+		now, err = team.Load(s.home)
+		must(t, err)
+		if now.Token == of.Token || now.Next != "" || now.Expires.Before(time.Now().Add(80*24*time.Hour)) || h.rotated[now.Token] != "anna" {
+			t.Errorf("lost %v: %v until %v", lost, now.Token == of.Token, now.Expires)
+		}
 	}
-	s.good("team", "sync")
 }
 
 func TestAStartSaysThatSyncHasFailedForMoreThanADay(t *testing.T) {

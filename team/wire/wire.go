@@ -5,6 +5,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -33,7 +34,7 @@ const (
 	MaxMemberName = 40
 )
 
-// Role is what a member may do in a project: a reader pulls, a writer also pushes and withdraws its own, an admin also
+// Role is what a member may do in a project: a reader pulls and withdraws its own, a writer also pushes, an admin also
 // grants and erases.
 type Role string
 
@@ -126,6 +127,11 @@ type Join struct {
 	Machine string `json:"machine"` // a name for people, as in the list of machines
 }
 
+// Rotate is the body of POST /v1/rotate: the token of this machine from now on. Without a body, the hub makes one.
+type Rotate struct {
+	Token string `json:"token"` // 26 letters and digits of base32, at random
+}
+
 // Joined is the answer to a Join, to POST /v1/rotate, which replaces the token that it is called with, and, without a
 // token, to GET /v1/me. DELETE /v1/me revokes the token that it is called with.
 type Joined struct {
@@ -207,7 +213,25 @@ func bad(format string, args ...any) error {
 }
 
 // CheckProject returns an error of code memoir.CodeUsage if key can't be a project's.
-func CheckProject(key string) error { return CheckName(key, MaxProject) }
+func CheckProject(key string) error {
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || part == "." || part == ".." {
+			return bad("%q is no key of a project: no part of one is empty, . or ..", memoir.Cut(key, 60))
+		}
+	}
+	return CheckName(key, MaxProject)
+}
+
+// MemberName returns the name of a member as it stands in keys and lines of machines; it is never empty.
+func MemberName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) {
+			return '_'
+		}
+		return r
+	}, name)
+	return cmp.Or(memoir.CutBytes(name, MaxMemberName, ""), "_")
+}
 
 // CheckName returns an error of code memoir.CodeUsage unless a name is printable, without spaces at its ends, and has 1
 // to most bytes.

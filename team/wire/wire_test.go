@@ -20,19 +20,21 @@ func TestAPushIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Push){
-		"empty":        func(p *Push) { p.Statements, p.Tombstones = nil, nil },
-		"too many":     func(p *Push) { p.Tombstones = make([]string, MaxItems) },
-		"no project":   func(p *Push) { p.Project = " a" },
-		"control":      func(p *Push) { p.Project = "a\x1bb" },
-		"other text":   func(p *Push) { p.Statements[0].Body = json.RawMessage(`{"text":"b"}`) },
-		"other reader": func(p *Push) { p.Statements[0].Own = true },
-		"other day":    func(p *Push) { p.Statements[0].Day = "2026-11-30" },
-		"no day":       func(p *Push) { p.Statements[0].Day = "" },
-		"no object":    func(p *Push) { p.Statements[0].Body = json.RawMessage(`[]`) },
-		"no UTF-8":     func(p *Push) { p.Statements[0].Body = json.RawMessage("{\"text\":\"\xff\"}") },
-		"large":        func(p *Push) { p.Statements[0].Body = json.RawMessage(strings.Repeat(" ", MaxStatement) + "{}") },
-		"no session":   func(p *Push) { p.Statements[0].Session = "codex:1" },
-		"no tombstone": func(p *Push) { p.Tombstones[0] = strings.ToUpper(p.Tombstones[0]) },
+		"empty":         func(p *Push) { p.Statements, p.Tombstones = nil, nil },
+		"too many":      func(p *Push) { p.Tombstones = make([]string, MaxItems) },
+		"no project":    func(p *Push) { p.Project = " a" },
+		"above":         func(p *Push) { p.Project = "host.example/a/../b" },
+		"an empty part": func(p *Push) { p.Project = "host.example//b" },
+		"control":       func(p *Push) { p.Project = "a\x1bb" },
+		"other text":    func(p *Push) { p.Statements[0].Body = json.RawMessage(`{"text":"b"}`) },
+		"other reader":  func(p *Push) { p.Statements[0].Own = true },
+		"other day":     func(p *Push) { p.Statements[0].Day = "2026-11-30" },
+		"no day":        func(p *Push) { p.Statements[0].Day = "" },
+		"no object":     func(p *Push) { p.Statements[0].Body = json.RawMessage(`[]`) },
+		"no UTF-8":      func(p *Push) { p.Statements[0].Body = json.RawMessage("{\"text\":\"\xff\"}") },
+		"large":         func(p *Push) { p.Statements[0].Body = json.RawMessage(strings.Repeat(" ", MaxStatement) + "{}") },
+		"no session":    func(p *Push) { p.Statements[0].Session = "codex:1" },
+		"no tombstone":  func(p *Push) { p.Tombstones[0] = strings.ToUpper(p.Tombstones[0]) },
 	} {
 		p := whole()
 		if change(&p); memoir.CodeOf(p.Check()) != memoir.CodeUsage {

@@ -75,7 +75,7 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 			c.After = p.refreshSkills
 		}
 	}
-	app.Flags = append(app.Flags, allFlag()) // of help
+	app.Flags = append(app.Flags, &cli.BoolFlag{Name: "all", Hidden: true}) // of help
 	return app
 }
 
@@ -138,11 +138,8 @@ func helpCommand() *cli.Command {
 		Name: "help", Aliases: []string{"h"}, Category: groupUpkeep, ArgsUsage: "[COMMAND]",
 		Usage:       "show help for a command",
 		Description: help("Shows a command's purpose, flags and examples.", "memoir help run", "memoir help --all"),
-		Flags:       []cli.Flag{allFlag()},
 	}
 }
-
-func allFlag() cli.Flag { return &cli.BoolFlag{Name: "all", Hidden: true, Usage: "list all commands"} }
 
 // listing is what appHelp prints: the commands of all groups, or of those that a new user needs.
 func listing(app *cli.App, all bool) any {

@@ -20,7 +20,7 @@ import (
 func installCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "install", Category: groupStart, ArgsUsage: "[AGENT]...",
-		Usage: "connect coding agents: memory at each start, the MCP server, skills",
+		Usage: "connect coding agents: memory at each start and failure, the MCP server, skills",
 		Description: help("Shows the changes to the agents' configuration, asks, and makes them: a hook,\n"+
 			"extension or plugin that gives each session the memory and starts a run in the background; hooks\n"+
 			"for tool calls and the end of a session; an entry for the MCP server; links to skills. Without a\n"+

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -122,6 +123,11 @@ func TestDocumentsNameCommandsThatExist(t *testing.T) {
 				}
 			}
 		}
+	}
+	if lines := strings.Split(readDoc(t, "README.md"), "\n"); len(lines) > 131 || slices.ContainsFunc(lines, func(line string) bool {
+		return utf8.RuneCountInString(line) > 120
+	}) {
+		t.Errorf("the README has %d lines, at most 130 of 120 columns", len(lines)-1)
 	}
 	if found < 100 {
 		t.Errorf("only %d commands were found", found)

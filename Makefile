@@ -78,15 +78,18 @@ install: $(if $(wildcard bin/memoir),,build) ## install what was built below PRE
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/memoir' '$(DESTDIR)$(PREFIX)/bin/memoir-hub' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(SHARED_FILES))
 
-# On Debian with gcc, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross; on arm64 with gcc-x86-64-linux-gnu. To goreleaser
-# everything is a snapshot, so that it asks for no tag and no remote.
+# On Debian with gcc, gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and npm; on arm64 with gcc-x86-64-linux-gnu. To
+# goreleaser everything is a snapshot, so that it asks for no tag and no remote. RELEASES, NPM_SCOPE and SUMS are told in
+# packaging/packages.
 dist: export VERSION := $(VERSION)
 dist: export PACKAGE_VERSION := $(if $(filter v%,$(VERSION)),$(VERSION:v%=%),0.0.0-dev.$(VERSION))
 dist: export COMMIT := $(COMMIT)
 dist: export DATE := $(DATE)
 dist: export EPOCH := $(shell git show -s --format=%ct 2>/dev/null)
-dist: $(GORELEASER) $(CYCLONEDX) ## build archives, packages, checksums and lists of components in dist/
+dist: $(GORELEASER) $(CYCLONEDX) ## build archives, packages, a formula, checksums and lists of components in dist/
+	npm --version >/dev/null
 	PATH='$(dir $(CYCLONEDX))':"$$PATH" $(GORELEASER) release --clean --snapshot
+	packaging/packages
 
 # The environment is emptied so that nobody's own settings, and with them
 # perhaps a paid model, get into the demonstration.

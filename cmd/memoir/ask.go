@@ -33,7 +33,7 @@ func mcpCommand(p *program) *cli.Command {
 			"memoir mcp --agent claude", "claude mcp add memoir -- memoir mcp --agent claude",
 			"memoir mcp --deliver instructions"),
 		Flags: append(contextFlags("the `AGENT` that calls"), &cli.StringFlag{Name: "deliver",
-			Usage: "`CHANNEL` of the summary for agents without a start hook: instructions"}),
+			Usage: "`CHANNEL` of the summary for agents without a start hook: instructions"}, pluginFlag()),
 		Action: p.mcp,
 	}
 }
@@ -42,7 +42,7 @@ func (p *program) mcp(c *cli.Context) error {
 	if _, err := agentNamed(c, "agent"); err != nil {
 		return err
 	}
-	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != ""}
+	o := ask.Options{Version: version(), Silent: p.silent(c)}
 	if !o.Silent {
 		if err := p.askOptions(c, &o); err != nil {
 			return err

@@ -56,9 +56,9 @@ func injectCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "format", Usage: "print in `FORMAT` instead of the agent's own"},
 			&cli.BoolFlag{Name: "run", Usage: "also start a run in the background, if memories.enabled"},
 			&cli.BoolFlag{Name: "action", Usage: "the hook is of a tool call or a prompt: nothing is said of other events"},
-			inputFlag()),
+			inputFlag(), pluginFlag()),
 		Action: func(c *cli.Context) error {
-			if p.getenv(memoir.ChildVariable) != "" {
+			if p.silent(c) {
 				return nil
 			}
 			in, isHook := p.hookInput(c, injectPatience)

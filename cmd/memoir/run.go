@@ -61,13 +61,13 @@ func runCommand(p *program) *cli.Command {
 				Usage: "with --startup: the session of the `AGENT` that calls has ended; memories.runAtSessionEnd"},
 			&cli.StringFlag{Name: "turn", Hidden: true, Usage: "journal the last turn of the session `KEY` and do nothing " +
 				"else; with --startup: of the session of the AGENT that calls, in the background"},
-			inputFlag(),
+			inputFlag(), pluginFlag(),
 			&cli.BoolFlag{Name: "take-in", Hidden: true, Usage: "scan, read sessions for searching, and do nothing else"},
 			&cli.StringFlag{Name: "only", Hidden: true, Usage: "extract from the session `KEY` alone, active or not"},
 			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "skip the session `ID`: it is starting"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.Bool("startup") && p.getenv(memoir.ChildVariable) != "" {
+			if c.Bool("startup") && p.silent(c) {
 				return nil
 			} else if c.Bool("startup") {
 				in, _ := p.hookInput(c, startupPatience)

@@ -80,6 +80,28 @@ func (p *program) background(c *cli.Context, flags ...string) error {
 	return nil
 }
 
+// pluginFlag is the flag of calls by a plugin of an agent.
+func pluginFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "plugin", Hidden: true, Usage: "a plugin calls"}
+}
+
+// silent reports whether a call of an agent does nothing: memoir started the agent, or a plugin of it calls, and
+// `memoir install` has connected it already.
+func (p *program) silent(c *cli.Context) bool {
+	if p.getenv(memoir.ChildVariable) != "" {
+		return true
+	}
+	home, err := p.home(c) // an error is reported by what follows
+	if err != nil || !c.Bool("plugin") {
+		return false
+	}
+	record, err := integrate.Load(home)
+	agent := cmp.Or(c.String("agent"), c.String("ended"))
+	return err == nil && slices.ContainsFunc(record.Files, func(f integrate.FileRecord) bool {
+		return f.Agent == agent && f.Project == ""
+	})
+}
+
 // childEnviron is the environment of a process that memoir starts: hooks of the agents that it
 // starts do nothing.
 func childEnviron(environ []string) []string {
@@ -89,7 +111,7 @@ func childEnviron(environ []string) []string {
 }
 
 // notHandedOn are the flags that the run in the background does not get unchanged.
-var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "json", "home"}
+var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "plugin", "json", "home"}
 
 // backgroundArgs returns the arguments of the run in the background: the flags of this command line, if it is `run`,
 // else --config alone. Paths are made absolute, since its working directory differs.

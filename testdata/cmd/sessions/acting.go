@@ -25,15 +25,22 @@ const (
 	afterEdit   = "Of `wick.sh`, earlier sessions:"
 )
 
-// acting connects an agent with memoir and looks at what reaches the model after a failure and an edit.
+// acting looks at what reaches the model after a failure and an edit, in an agent that install connected.
 func acting(_ agent, work string) kind {
+	return actingWith(work, "hooks of tool calls", func(ctx context.Context, v *visit) error {
+		v.memoir(ctx, "install", string(v.source), "--yes")
+		return nil
+	})
+}
+
+func actingWith(work, channel string, connect func(context.Context, *visit) error) kind {
 	wick := &mockmodel.File{Path: filepath.Join(work, "wick.sh"), Content: "#!/bin/sh\n"}
 	steps := []mockmodel.Step{{Text: firstStep, Shell: "./lamp.sh --fast"}, {Text: "Again.", Shell: "./lamp.sh --fast"},
 		{Text: "Slower.", Shell: "./lamp.sh --quick"}, {Text: "A wick.", Write: wick}, {Text: "It is lit."}}
 	return kind{mockmodel.Script{{Prompt: failPrompt, Steps: steps}, {Prompt: quietPrompt, Steps: steps},
 		{Prompt: passPrompt, Steps: []mockmodel.Step{{Text: "I look.", Shell: "./lamp.sh --quick"}, {Text: "It is."}}},
 	}, func(ctx context.Context, v *visit) {
-		v.version, v.channel = v.version+", tools", "hooks of tool calls"
+		v.version, v.channel = v.version+", tools", channel
 		// Qwen Code may lose the output of a program that ends at once.
 		const lamp = "#!/bin/sh\n[ \"$1\" = --quick ] && exit\necho \"lamp: unknown option $1\" >&2\nsleep 0.3\nexit 2\n"
 		err := writeFile(filepath.Join(v.work, "lamp.sh"), lamp)
@@ -43,11 +50,13 @@ func acting(_ agent, work string) kind {
 		if err == nil {
 			err = teachFailures(ctx, v.place)
 		}
+		if err == nil {
+			err = connect(ctx, v)
+		}
 		if err != nil {
 			v.differ("%v", err)
 			return
 		}
-		v.memoir(ctx, "install", string(v.source), "--yes")
 		call := func(prompt string) [][]byte {
 			arguments := slices.Insert(slices.Clone(v.prompt(prompt)), 1, extras[v.source].trust...)
 			return holdingPrompt(v.call(ctx, "", arguments...), prompt)

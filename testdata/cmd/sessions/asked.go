@@ -14,7 +14,7 @@ func (a agent) asking() mockmodel.Turn {
 	step := mockmodel.Step{Tool: "memory_get", Input: map[string]any{"path": address}}
 	switch a.source {
 	case memoir.SourceClaude: // the names of the others alone
-		step = mockmodel.Step{Tool: "memory_search", Input: map[string]any{"query": "nothing says this"}}
+		step = mockmodel.Step{Tool: "memory_search", Input: map[string]any{"query": "unheard"}}
 	case memoir.SourceCodex: // tools are for a model that searches for them
 		step = mockmodel.Step{Tool: "read_mcp_resource", Input: map[string]any{"server": "memoir", "uri": address}}
 	case memoir.SourceOMP: // tools are files
@@ -28,7 +28,7 @@ func (a agent) asking() mockmodel.Turn {
 func (r *row) asked(calls []modeltest.Call) {
 	offered := false
 	for _, call := range calls {
-		for _, told := range []string{"nothing matches", "project memory"} {
+		for _, told := range []string{"no match", "project memory"} {
 			if bytes.Contains(call.Body, []byte(told)) {
 				return
 			}

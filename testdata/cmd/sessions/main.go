@@ -85,7 +85,7 @@ func runAll(ctx context.Context, prefix, only string, keep, installed bool) (ok 
 		kinds := []func(a agent, work string) kind{holding}
 		if installed {
 			if kinds = []func(agent, string) kind{installing, acting}; a.source == memoir.SourceClaude {
-				kinds = append(kinds, aDay)
+				kinds = append(kinds, aDay, plugging, actingPlugged)
 			}
 		}
 		for _, k := range kinds {

@@ -29,11 +29,12 @@ func (h *Hub) Handler() http.Handler {
 			if err != nil {
 				return nil, err
 			}
-			end, err := h.pushes.begin(c.member)
-			if err != nil {
-				return nil, err
+			for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
+				if !h.pushes.add(key, 1, most) {
+					return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
+				}
+				defer h.pushes.add(key, -1, most)
 			}
-			defer end()
 			var p wire.Push
 			if err := readBody(r, &p); err != nil {
 				return nil, err

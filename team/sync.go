@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -104,10 +105,7 @@ const everySession = "every session"
 var errAgain = errors.New("the hub's database is replaced again and again")
 
 func (s *syncing) run(ctx context.Context, what int) (err error) {
-	wait := begins
-	if s.Background {
-		wait = beginsAlone
-	}
+	wait := map[bool]time.Duration{false: begins, true: beginsAlone}[s.Background]
 	if s.client, err = newClient(s.hub, wait); err == nil && s.hub.Expires.Sub(s.Now) < renewWithin {
 		err = s.renew(ctx)
 	}
@@ -297,7 +295,8 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 			}
 		}
 		part.Statements = p.Statements[:n]
-		done, err := s.client.push(ctx, part)
+		var done wire.Pushed
+		err := s.client.call(ctx, http.MethodPost, "/v1/push", part, &done)
 		if err == nil {
 			err = s.same(ctx, done.Epoch)
 		}
@@ -341,7 +340,9 @@ func (s *syncing) pull(ctx context.Context) error {
 }
 
 func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Cursor) (wire.Cursor, bool, error) {
-	page, err := s.client.pull(ctx, wire.Pull{Project: share.Key, After: at, Limit: wire.MaxPage})
+	var page wire.Page
+	query := url.Values{"project": {share.Key}, "after": {string(at)}}
+	err := s.client.call(ctx, http.MethodGet, "/v1/pull?"+query.Encode(), nil, &page)
 	if err == nil {
 		err = s.same(ctx, page.Epoch)
 	}

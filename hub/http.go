@@ -175,9 +175,6 @@ func readPull(r *http.Request) (wire.Pull, error) {
 	return p, nil
 }
 
-// encoded is an answer that is JSON already.
-type encoded []byte
-
 func marshal(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -195,10 +192,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		w.WriteHeader(status)
 		return
 	}
-	body, ok := v.(encoded)
-	if !ok {
-		body = marshal(v)
-	}
 	head.Set("Content-Type", "application/json")
 	if status >= 400 {
 		head.Set("Content-Type", "application/problem+json")
@@ -207,5 +200,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		head.Set("Retry-After", "5")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(marshal(v))
 }

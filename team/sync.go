@@ -349,28 +349,16 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 	if err != nil || page.Cursor == at { // nothing is new
 		return at, false, err
 	}
-	hashes := make([]string, len(page.Items))
-	for i, c := range page.Items {
-		hashes[i] = c.Hash
-	}
-	sent, err := s.Store.SentHere(ctx, share.Key, hashes)
-	if err != nil {
-		return at, false, err
-	}
 	var changes []store.Received
-	received := 0
 	for _, c := range page.Items {
 		one, ok := arrived(c, s.hub.Member, s.Scanner)
 		today := s.Now.UTC().Format(time.DateOnly) // a clock may be ahead
 		one.Day, one.Statement.At = min(one.Day, today), min(one.Statement.At, today)
-		if here := one.Member == "" && !one.Gone && (sent[c.Hash] || s.forgotten[c.Session]); ok && !here {
+		if ok && (one.Member != "" || one.Gone || !s.forgotten[c.Session]) {
 			changes = append(changes, one)
-			if !one.Gone {
-				received++
-			}
 		}
 	}
-	forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
+	received, forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
 	if (forgets || received > 0) && !slices.Contains(s.report.Projects, share.ProjectID) {
 		s.report.Projects = append(s.report.Projects, share.ProjectID)
 	}

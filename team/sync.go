@@ -197,9 +197,10 @@ func (s *syncing) push(ctx context.Context, tombstones bool) error {
 // nothing there that nobody withdraws, and then that it has.
 func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstones bool) error {
 	parcels := map[string]*wire.Push{}
+	s.leaving = leaving{} // what changes from now on changes the outbox, too
 	var all []store.Delivery
 	for _, o := range page {
-		all = append(all, s.compare(o, tombstones, parcels))
+		all = append(all, s.compare(ctx, o, tombstones, parcels))
 	}
 	if err := s.Store.Deliver(ctx, all, false); err != nil {
 		return err
@@ -222,11 +223,13 @@ func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstone
 
 // compare adds to parcels what the hub lacks of a session: tombstones of what was sent and should not be there, and
 // else also statements.
-func (s *syncing) compare(o store.Outgoing, tombstones bool, parcels map[string]*wire.Push) store.Delivery {
+func (s *syncing) compare(
+	ctx context.Context, o store.Outgoing, tombstones bool, parcels map[string]*wire.Push,
+) store.Delivery {
 	if tombstones && len(o.Sent) == 0 {
 		return store.Delivery{Of: o}
 	}
-	wanted, held, waits := s.wanted(o)
+	wanted, held, waits := s.wanted(ctx, o)
 	d, known := store.Delivery{Of: o, Whole: !tombstones && !waits}, map[string]bool{}
 	parcel := func(key, hash string, withdrawn bool) *wire.Push {
 		if parcels[key] == nil {
@@ -261,7 +264,7 @@ func (s *syncing) compare(o store.Outgoing, tombstones bool, parcels map[string]
 
 // wanted returns the statements of a session that the hub should have, and those that stay here. A session waits while
 // its project's settings switch sharing off, or its project fails.
-func (s *syncing) wanted(o store.Outgoing) (out map[string]wire.Statement, held []Held, waits bool) {
+func (s *syncing) wanted(ctx context.Context, o store.Outgoing) (out map[string]wire.Statement, held []Held, waits bool) {
 	if o.Extraction == nil {
 		return nil, nil, false
 	}
@@ -273,7 +276,11 @@ func (s *syncing) wanted(o store.Outgoing) (out map[string]wire.Statement, held 
 	case settings.Excluded(o.Extraction.CWD): // since the last scan
 		return nil, nil, false
 	case s.leaving.key != o.Key:
-		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine)
+		edits, err := s.Store.HandEdits(ctx, project.ID)
+		if err != nil {
+			return nil, nil, true
+		}
+		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine, edits)
 	}
 	leaves, held := s.leaving.of(*o.Extraction, o.Sent)
 	out = map[string]wire.Statement{}

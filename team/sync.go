@@ -262,9 +262,9 @@ func (s *syncing) compare(
 	return d
 }
 
-// wanted returns the statements of a session that the hub should have, and those that stay here. A session waits while
-// its project's settings switch sharing off, or its project fails.
-func (s *syncing) wanted(ctx context.Context, o store.Outgoing) (out map[string]wire.Statement, held []Held, waits bool) {
+// wanted returns the statements of a session that the hub should have, and those that stay here. A session waits, the
+// last result, while its project's settings switch sharing off, or its project fails.
+func (s *syncing) wanted(ctx context.Context, o store.Outgoing) (map[string]wire.Statement, []Held, bool) {
 	if o.Extraction == nil {
 		return nil, nil, false
 	}
@@ -283,7 +283,7 @@ func (s *syncing) wanted(ctx context.Context, o store.Outgoing) (out map[string]
 		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine, edits)
 	}
 	leaves, held := s.leaving.of(*o.Extraction, o.Sent)
-	out = map[string]wire.Statement{}
+	out := map[string]wire.Statement{}
 	for _, leaf := range leaves {
 		out[leaf.Hash] = leaf
 	}

@@ -83,11 +83,10 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 	err = a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {
 		rows, _ := tx.Query(ctx, `SELECT name FROM memoir.member WHERE organisation = $1 AND name <> $2`, org, name)
 		others, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		alike := func(other string) bool {
-			return memoir.Folded(wire.MemberName(other)) == memoir.Folded(wire.MemberName(name))
-		}
-		if i := slices.IndexFunc(others, alike); i >= 0 {
-			return memoir.Errorf(memoir.CodeUsage, "choose another name", "%q looks like the member %q", name, others[i])
+		for _, other := range others {
+			if memoir.Folded(wire.MemberName(other)) == memoir.Folded(wire.MemberName(name)) {
+				err = memoir.Errorf(memoir.CodeUsage, "choose another name", "%q looks like the member %q", name, other)
+			}
 		}
 		if err != nil {
 			return err
@@ -107,7 +106,7 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 			projects = []string{everyProject}
 		}
 		for _, key := range projects {
-			if err := grant(ctx, tx, org, member, key, role, true); err != nil {
+			if err := grant(ctx, tx, org, member, key, role); err != nil {
 				return err
 			}
 		}
@@ -208,21 +207,22 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 // Grant gives a member a role in a project; the key * is every project. With add it adds a project that is not there.
 func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role, add bool) error {
 	return a.member(ctx, "grant", name, key+" "+string(role), func(tx pgx.Tx, org, member int64) error {
-		return grant(ctx, tx, org, member, key, role, add)
+		if !add && key != everyProject {
+			if _, err := findProject(ctx, tx, org, key); err != nil {
+				return err
+			}
+		}
+		return grant(ctx, tx, org, member, key, role)
 	})
 }
 
-func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role, add bool) error {
+func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role) error {
 	if !slices.Contains([]wire.Role{wire.Reader, wire.Writer, wire.Admin}, role) {
 		return memoir.Errorf(memoir.CodeUsage, "", "a role is reader, writer or admin, not %q", role)
 	}
 	var project *int64
 	if key != everyProject {
-		find := findProject
-		if add {
-			find = projectOf
-		}
-		id, err := find(ctx, tx, org, key)
+		id, err := projectOf(ctx, tx, org, key)
 		if err != nil {
 			return err
 		}

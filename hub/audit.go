@@ -27,8 +27,8 @@ func refuse(status int, code, title, hint string) *refusal {
 
 // audit records a refusal in a transaction of its own: the refused one has changed nothing.
 func (h *Hub) audit(ctx context.Context, token, address, action string, r *refusal) error {
-	c, _ := h.asMember(ctx, token, entry{}, nil) // whoever it is
-	if !h.audited.take(c.member) {
+	c, _ := h.asMember(ctx, token, entry{}, nil)  // whoever it is
+	if !h.audited.add(c.member, 1, maxRefusals) { // in this minute
 		return nil // the log has it
 	}
 	detail := strings.TrimSpace(r.Rule + " " + r.Hash)
@@ -43,51 +43,28 @@ func (h *Hub) audit(ctx context.Context, token, address, action string, r *refus
 	return err
 }
 
-// budget bounds the audit rows of refusals that each member, and all callers without a valid token, cause in a minute,
-// so that they cannot fill the disk.
-type budget struct {
-	mu   sync.Mutex
-	used map[int64]int // by member; 0 is nobody
-	till time.Time
+// Bounds for each member, so that none fills the disk or crowds out the others. 0 is the key of all callers without a
+// valid token, and of all pushes at once: each holds its body in memory, and later a connection to the database.
+const maxRefusals, maxPushes, maxPushesOfAll = 60, 4, 64
+
+// counts are numbers by member.
+type counts struct {
+	mu    sync.Mutex
+	of    map[int64]int
+	lasts time.Duration // then counting begins again; 0: never
+	till  time.Time
 }
 
-func (b *budget) take(member int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if now := time.Now(); now.After(b.till) {
-		b.used, b.till = map[int64]int{}, now.Add(time.Minute)
+// add changes a number unless it would be more than most.
+func (c *counts) add(key int64, n, most int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); c.of == nil || c.lasts > 0 && now.After(c.till) {
+		c.of, c.till = map[int64]int{}, now.Add(c.lasts)
 	}
-	b.used[member]++
-	return b.used[member] <= 60
-}
-
-// Bounds of the pushes that a hub takes at once. Each holds its body in memory, and later a connection to the database.
-const maxPushes, maxPushesOfMember = 64, 4
-
-// pushes counts those that are under way, so that nobody crowds out the other members.
-type pushes struct {
-	mu  sync.Mutex
-	all int
-	of  map[int64]int // by member
-}
-
-// begin counts a push until it ends.
-func (p *pushes) begin(member int64) (end func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all == maxPushes || p.of[member] == maxPushesOfMember {
-		return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
+	if c.of[key]+n > most {
+		return false
 	}
-	count := func(n int) {
-		p.all += n
-		if p.of[member] += n; p.of[member] == 0 {
-			delete(p.of, member)
-		}
-	}
-	count(1)
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		count(-1)
-	}, nil
+	c.of[key] += n
+	return true
 }

@@ -29,11 +29,12 @@ func (h *Hub) Handler() http.Handler {
 			if err != nil {
 				return nil, err
 			}
-			end, err := h.pushes.begin(c.member)
-			if err != nil {
-				return nil, err
+			for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
+				if !h.pushes.add(key, 1, most) {
+					return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
+				}
+				defer h.pushes.add(key, -1, most)
 			}
-			defer end()
 			var p wire.Push
 			if err := readBody(r, &p); err != nil {
 				return nil, err
@@ -174,9 +175,6 @@ func readPull(r *http.Request) (wire.Pull, error) {
 	return p, nil
 }
 
-// encoded is an answer that is JSON already.
-type encoded []byte
-
 func marshal(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -194,10 +192,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		w.WriteHeader(status)
 		return
 	}
-	body, ok := v.(encoded)
-	if !ok {
-		body = marshal(v)
-	}
 	head.Set("Content-Type", "application/json")
 	if status >= 400 {
 		head.Set("Content-Type", "application/problem+json")
@@ -206,5 +200,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		head.Set("Retry-After", "5")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(marshal(v))
 }

@@ -26,8 +26,8 @@ type Hub struct {
 	scanner *secrets.Scanner
 	log     *slog.Logger
 	metrics *metrics
-	audited budget
-	pushes  pushes
+	audited counts
+	pushes  counts
 	proxied bool
 }
 
@@ -61,7 +61,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	}
 	return &Hub{
 		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
-		pushes: pushes{of: map[int64]int{}},
+		audited: counts{lasts: time.Minute},
 	}, nil
 }
 

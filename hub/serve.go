@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -114,15 +115,15 @@ func (h *Hub) server(handler http.Handler) *http.Server {
 }
 
 //go:embed openapi.json
-var openapi []byte
+var openapi json.RawMessage
+
+var alive = json.RawMessage("{}")
 
 // handleHealth adds what a load balancer asks: whether the process lives, and whether it can answer.
 func (h *Hub) handleHealth(mux *http.ServeMux) {
-	fixed := func(answer encoded) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, answer) }
+	for route, answer := range map[string]json.RawMessage{"GET /healthz": alive, "GET /openapi.json": openapi} {
+		mux.HandleFunc(route, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, answer) })
 	}
-	mux.HandleFunc("GET /healthz", fixed(encoded("{}")))
-	mux.HandleFunc("GET /openapi.json", fixed(openapi))
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 		defer cancel()
@@ -131,6 +132,6 @@ func (h *Hub) handleHealth(mux *http.ServeMux) {
 			writeJSON(w, http.StatusServiceUnavailable, wire.Problem{Title: "not ready", Code: wire.CodeUnavailable})
 			return
 		}
-		writeJSON(w, http.StatusOK, encoded("{}"))
+		writeJSON(w, http.StatusOK, alive)
 	})
 }

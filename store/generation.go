@@ -129,11 +129,13 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 				return err
 			}
 		}
-		return t.execAll([]any{projectID, generation}, // what was merged with a line is about it, too
+		again := resend(t, `SELECT session_key FROM extraction JOIN share USING (project_id)
+			WHERE project_id = ? AND ?`, projectID, len(edits) > 0)
+		return errors.Join(again, t.execAll([]any{projectID, generation}, // what was merged with a line is about it, too
 			`WITH merged AS MATERIALIZED (SELECT DISTINCT file, ltrim(text, char(10)) AS line, origin FROM hand_edit
 					WHERE project_id = ?1 AND base <> ?2 AND origin <> '' AND action = 'added')
 				UPDATE hand_edit AS n SET origin = m.origin FROM merged AS m WHERE n.project_id = ?1 AND n.base = ?2
-					AND m.file = n.file AND m.line = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`)
+					AND m.file = n.file AND m.line = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`))
 	}), "recording the hand edits of project %s", projectID)
 }
 

@@ -181,15 +181,6 @@ func (s *Store) Deliver(ctx context.Context, all []Delivery, last bool) error {
 	}), "recording what was sent")
 }
 
-// SentHere returns which of some hashes this machine sent under a key.
-func (s *Store) SentHere(ctx context.Context, key string, hashes []string) (map[string]bool, error) {
-	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
-		sent := map[string]bool{}
-		return sent, fill(t, sent, `SELECT hash, true FROM sent WHERE key = ? AND hash IN (SELECT value FROM json_each(?))`,
-			key, jsonList(hashes))
-	}, "reading what was sent")
-}
-
 // The places that statements are received from.
 const (
 	FromHub        = "hub"
@@ -208,12 +199,12 @@ type Received struct {
 
 // Receive stores changes of a project in their order, and the new cursor of its share, in one durable transaction. The
 // groups of statements that change become inputs of its memory, and a withdrawal begins as by BeginForgetting, with
-// purge. It reports whether one did.
+// purge. It reports whether one did, and how many statements are new here.
 func (s *Store) Receive(
 	ctx context.Context, projectID, origin, cursor string, changes []Received,
-) (withdrawn bool, err error) {
+) (received int, withdrawn bool, err error) {
 	err = s.durably(ctx, func(t tx) error {
-		if withdrawn = false; mustExist(t, projectID) != nil {
+		if received, withdrawn = 0, false; mustExist(t, projectID) != nil {
 			return mustExist(t, projectID)
 		}
 		less := map[string]bool{} // the groups that change: whether something of them was withdrawn
@@ -221,6 +212,9 @@ func (s *Store) Receive(
 			of, err := receive(t, projectID, origin, c)
 			for _, base := range of {
 				less[base] = less[base] || c.Gone
+				if !c.Gone {
+					received++
+				}
 			}
 			if err != nil {
 				return err
@@ -234,7 +228,7 @@ func (s *Store) Receive(
 		}
 		return t.run(`UPDATE share SET cursor = ? WHERE project_id = ? AND ? = 'hub'`, cursor, projectID, origin)
 	})
-	return withdrawn, s.explain(err, "receiving statements of project %s", projectID)
+	return received, withdrawn, s.explain(err, "receiving statements of project %s", projectID)
 }
 
 // receive stores a change and returns the groups that it changes. What a hub withdrew stays away; what a repository
@@ -245,8 +239,9 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
 				AND (hash = ?3 AND origin = 'repository' OR hash = ?7) AND statements = '') -- a person forgot it
+				AND NOT (?8 AND EXISTS (SELECT 1 FROM sent NATURAL JOIN share WHERE project_id = ?1 AND hash = ?3)) -- it is of here
 			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
-			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement))
+			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement), c.Member == "")
 		if n == 0 {
 			return nil, err
 		}
@@ -307,16 +302,11 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 	err = t.each(`SELECT hash, day, statements FROM received WHERE project_id = ? AND origin IN ('hub', 'repository')
 		AND session = ? AND statements <> '' ORDER BY day, hash`, // of the index
 		[]any{projectID, base}, func(scan scanner) error {
-			var hash, day, text string
+			var hash, day string
 			var one []memoir.Statement
-			if err := scan(&hash, &day, &text); err != nil {
-				return err
-			}
-			at, err := time.Parse(time.DateOnly, day)
-			if err == nil {
-				err = statementColumn{&one}.Scan(text)
-			}
-			e.EndedAt, e.Statements = at, append(e.Statements, one...)
+			err := scan(&hash, &day, statementColumn{&one})
+			e.EndedAt, _ = time.Parse(time.DateOnly, day) // it was checked
+			e.Statements = append(e.Statements, one...)
 			hashes.Write([]byte(hash))
 			return err
 		})

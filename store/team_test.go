@@ -77,7 +77,7 @@ func TestUnsharingWithdrawsWhatWasSentAndReceived(t *testing.T) {
 		must(t, s.Share(t.Context(), project, "k"))
 		o := outbox(t, s)["codex:s00"]
 		must(t, deliver(t, s, o, []Sent{{Key: "k", Hash: "h"}}, true))
-		_, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "a", "x")})
+		_, _, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "a", "x")})
 		must(t, err)
 		must(t, s.Unshare(t.Context(), project, keep))
 		if got := outbox(t, s); (len(got) == 0) != keep || !keep && (got[o.Session].Key != "" || len(got[o.Session].Sent) != 1) {
@@ -119,7 +119,7 @@ func TestAWithdrawnStatementForgetsItsGroup(t *testing.T) {
 	must(t, s.Share(t.Context(), project, "k"))
 	receive := func(want bool, changes ...Received) {
 		t.Helper()
-		withdrawn, err := s.Receive(t.Context(), project, FromHub, "e.9", changes)
+		_, withdrawn, err := s.Receive(t.Context(), project, FromHub, "e.9", changes)
 		if must(t, err); withdrawn != want {
 			t.Errorf("withdrawn: %v", withdrawn)
 		}
@@ -173,7 +173,7 @@ func TestWhatARepositoryGivesAgainReturnsUnlessAPersonForgotIt(t *testing.T) {
 	gone := Received{Member: "alice", Hash: one.Hash, Gone: true}
 	receive := func(changes ...Received) []string {
 		t.Helper()
-		_, err := s.Receive(t.Context(), project, FromRepository, "", changes)
+		_, _, err := s.Receive(t.Context(), project, FromRepository, "", changes)
 		must(t, err)
 		return inputKeys(t, s)
 	}
@@ -203,7 +203,7 @@ func TestWhatIsSharedAgainIsReceivedAgain(t *testing.T) {
 	s, _ := newDue(t)
 	for _, want := range []string{"team:alice-abc", "team:alice-01abc"} {
 		must(t, s.Share(t.Context(), project, "k"))
-		_, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "abc", "one")})
+		_, _, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{theirStatement("alice", "abc", "one")})
 		must(t, err)
 		if got := inputKeys(t, s); !slices.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -150,12 +150,3 @@ func (c *client) problem(res *http.Response, text []byte) error {
 
 // shown returns a text of a hub for people.
 func shown(text string) string { return memoir.Visible(memoir.Cut(text, 200)) }
-
-func (c *client) pull(ctx context.Context, p wire.Pull) (page wire.Page, err error) {
-	query := url.Values{"project": {p.Project}, "after": {string(p.After)}, "limit": {strconv.Itoa(p.Limit)}}
-	return page, c.call(ctx, http.MethodGet, "/v1/pull?"+query.Encode(), nil, &page)
-}
-
-func (c *client) push(ctx context.Context, p wire.Push) (done wire.Pushed, err error) {
-	return done, c.call(ctx, http.MethodPost, "/v1/push", p, &done)
-}

@@ -38,17 +38,12 @@ func Join(ctx context.Context, home string, h Hub, code, machine string) error {
 		return err
 	case joined && (was.Organisation != j.Organisation || was.Member != j.Member):
 		return errors.Join(memoir.Errorf(memoir.CodeUsage, leave, "the code is of %s of %s, not of %s of %s",
-			j.Member, j.Organisation, was.Member, was.Organisation), c.revoke(ctx))
+			j.Member, j.Organisation, was.Member, was.Organisation), c.call(ctx, http.MethodDelete, "/v1/me", nil, nil))
 	case joined:
 		j.Epoch = was.Epoch // the next push compares it
 	}
 	h.Joined = j
 	return write(home, "hub", h)
-}
-
-// revoke gives up the client's token.
-func (c *client) revoke(ctx context.Context) error {
-	return c.call(ctx, http.MethodDelete, "/v1/me", nil, nil)
 }
 
 // Leave ends all sharing. What was sent is withdrawn first, unless keep is set; so without the hub nothing is changed.
@@ -85,7 +80,7 @@ func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err 
 	}
 	if h, err = Load(o.Home); err == nil { // the token may be a new one
 		c.token = h.Token
-		left = errors.Join(left, c.revoke(ctx))
+		left = errors.Join(left, c.call(ctx, http.MethodDelete, "/v1/me", nil, nil))
 	}
 	return report, left, errors.Join(err, failpoint.RemoveAll(filepath.Dir(fileOf(o.Home, "hub"))))
 }

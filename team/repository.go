@@ -140,9 +140,9 @@ func receive(ctx context.Context, st *store.Store, projectID string, is []store.
 		had[i].Gone = true
 	}
 	if changes := append(had, is...); len(changes) > 0 && err == nil {
-		return st.Receive(ctx, projectID, store.FromRepository, "", changes)
+		_, withdrawn, err = st.Receive(ctx, projectID, store.FromRepository, "", changes)
 	}
-	return false, err
+	return withdrawn, err
 }
 
 // A reading is what a commit has of Folder.

@@ -62,7 +62,8 @@ func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([
 	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)
 	replaced, errReplaced := o.Store.ReplacedNotes(ctx)
 	settings, errSettings := o.Settings(p)
-	l := o.leaving(p, key, h.Machine)
+	edits, errEdits := o.Store.HandEdits(ctx, p.ID)
+	l := o.leaving(p, key, h.Machine, edits)
 	for _, e := range all {
 		_, gone := replaced[e.SessionKey]
 		if !gone && !memoir.IsReceived(e.SessionKey) && !settings.Excluded(e.CWD) {
@@ -70,7 +71,7 @@ func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([
 			out, held = append(out, leaves...), append(held, stay...)
 		}
 	}
-	return out, held, cmp.Or(err, errReplaced, errSettings)
+	return out, held, cmp.Or(err, errReplaced, errSettings, errEdits)
 }
 
 // leaving is what may leave of the extractions of one project.
@@ -78,10 +79,16 @@ type leaving struct {
 	key, machine string
 	scanner      *secrets.Scanner
 	places       []place
+	removed      map[string]bool // keys of lines that a person took out of the memory
 }
 
-func (o Options) leaving(p memoir.Project, key, machine string) leaving {
-	return leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome)}
+func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.HandEdit) leaving {
+	l := leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome), map[string]bool{}}
+	for _, edit := range edits {
+		line := memoir.LineKey(edit.Text)
+		l.removed[line] = l.removed[line] || edit.File == memoir.MemoryFile && edit.Action == memoir.EditRemoved
+	}
+	return l
 }
 
 // body is the JSON form of a statement that leaves. Again makes another hash of a statement that was withdrawn and may
@@ -101,7 +108,7 @@ func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statemen
 	one := wire.Statement{Session: wire.SessionHash(e.SessionKey, l.machine), Day: e.EndedAt.UTC().Format(time.DateOnly)}
 	known := map[string]bool{}
 	for _, st := range e.Statements {
-		if st.Kind == memoir.StatementClaim || st.Signal == memoir.SignalMaybe {
+		if st.Kind == memoir.StatementClaim || st.Signal == memoir.SignalMaybe || l.removed[memoir.LineKey(st.Text)] {
 			continue
 		}
 		one.Own = said(st)

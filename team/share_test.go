@@ -28,7 +28,7 @@ func scanner(t *testing.T) *secrets.Scanner {
 func leavingApp(t *testing.T) leaving {
 	t.Helper()
 	p := memoir.Project{ID: "app-1", Directories: []string{"/home/mira/src/app", "/home/mira/src/worktrees/app-x"}}
-	return Options{UserHome: "/home/mira", Scanner: scanner(t)}.leaving(p, "host.example/app", "m1")
+	return Options{UserHome: "/home/mira", Scanner: scanner(t)}.leaving(p, "host.example/app", "m1", nil)
 }
 
 func TestWhatLeavesOfAStatement(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -104,10 +105,7 @@ const everySession = "every session"
 var errAgain = errors.New("the hub's database is replaced again and again")
 
 func (s *syncing) run(ctx context.Context, what int) (err error) {
-	wait := begins
-	if s.Background {
-		wait = beginsAlone
-	}
+	wait := map[bool]time.Duration{false: begins, true: beginsAlone}[s.Background]
 	if s.client, err = newClient(s.hub, wait); err == nil && s.hub.Expires.Sub(s.Now) < renewWithin {
 		err = s.renew(ctx)
 	}
@@ -199,9 +197,10 @@ func (s *syncing) push(ctx context.Context, tombstones bool) error {
 // nothing there that nobody withdraws, and then that it has.
 func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstones bool) error {
 	parcels := map[string]*wire.Push{}
+	s.leaving = leaving{} // what changes from now on changes the outbox, too
 	var all []store.Delivery
 	for _, o := range page {
-		all = append(all, s.compare(o, tombstones, parcels))
+		all = append(all, s.compare(ctx, o, tombstones, parcels))
 	}
 	if err := s.Store.Deliver(ctx, all, false); err != nil {
 		return err
@@ -224,11 +223,13 @@ func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstone
 
 // compare adds to parcels what the hub lacks of a session: tombstones of what was sent and should not be there, and
 // else also statements.
-func (s *syncing) compare(o store.Outgoing, tombstones bool, parcels map[string]*wire.Push) store.Delivery {
+func (s *syncing) compare(
+	ctx context.Context, o store.Outgoing, tombstones bool, parcels map[string]*wire.Push,
+) store.Delivery {
 	if tombstones && len(o.Sent) == 0 {
 		return store.Delivery{Of: o}
 	}
-	wanted, held, waits := s.wanted(o)
+	wanted, held, waits := s.wanted(ctx, o)
 	d, known := store.Delivery{Of: o, Whole: !tombstones && !waits}, map[string]bool{}
 	parcel := func(key, hash string, withdrawn bool) *wire.Push {
 		if parcels[key] == nil {
@@ -261,9 +262,9 @@ func (s *syncing) compare(o store.Outgoing, tombstones bool, parcels map[string]
 	return d
 }
 
-// wanted returns the statements of a session that the hub should have, and those that stay here. A session waits while
-// its project's settings switch sharing off, or its project fails.
-func (s *syncing) wanted(o store.Outgoing) (out map[string]wire.Statement, held []Held, waits bool) {
+// wanted returns the statements of a session that the hub should have, and those that stay here. A session waits, the
+// last result, while its project's settings switch sharing off, or its project fails.
+func (s *syncing) wanted(ctx context.Context, o store.Outgoing) (map[string]wire.Statement, []Held, bool) {
 	if o.Extraction == nil {
 		return nil, nil, false
 	}
@@ -275,10 +276,14 @@ func (s *syncing) wanted(o store.Outgoing) (out map[string]wire.Statement, held 
 	case settings.Excluded(o.Extraction.CWD): // since the last scan
 		return nil, nil, false
 	case s.leaving.key != o.Key:
-		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine)
+		edits, err := s.Store.HandEdits(ctx, project.ID)
+		if err != nil {
+			return nil, nil, true
+		}
+		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine, edits)
 	}
 	leaves, held := s.leaving.of(*o.Extraction, o.Sent)
-	out = map[string]wire.Statement{}
+	out := map[string]wire.Statement{}
 	for _, leaf := range leaves {
 		out[leaf.Hash] = leaf
 	}
@@ -297,7 +302,8 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 			}
 		}
 		part.Statements = p.Statements[:n]
-		done, err := s.client.push(ctx, part)
+		var done wire.Pushed
+		err := s.client.call(ctx, http.MethodPost, "/v1/push", part, &done)
 		if err == nil {
 			err = s.same(ctx, done.Epoch)
 		}
@@ -341,35 +347,25 @@ func (s *syncing) pull(ctx context.Context) error {
 }
 
 func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Cursor) (wire.Cursor, bool, error) {
-	page, err := s.client.pull(ctx, wire.Pull{Project: share.Key, After: at, Limit: wire.MaxPage})
+	var page wire.Page
+	query := url.Values{"project": {share.Key}, "after": {string(at)}}
+	err := s.client.call(ctx, http.MethodGet, "/v1/pull?"+query.Encode(), nil, &page)
 	if err == nil {
 		err = s.same(ctx, page.Epoch)
 	}
 	if err != nil || page.Cursor == at { // nothing is new
 		return at, false, err
 	}
-	hashes := make([]string, len(page.Items))
-	for i, c := range page.Items {
-		hashes[i] = c.Hash
-	}
-	sent, err := s.Store.SentHere(ctx, share.Key, hashes)
-	if err != nil {
-		return at, false, err
-	}
 	var changes []store.Received
-	received := 0
 	for _, c := range page.Items {
 		one, ok := arrived(c, s.hub.Member, s.Scanner)
 		today := s.Now.UTC().Format(time.DateOnly) // a clock may be ahead
 		one.Day, one.Statement.At = min(one.Day, today), min(one.Statement.At, today)
-		if here := one.Member == "" && !one.Gone && (sent[c.Hash] || s.forgotten[c.Session]); ok && !here {
+		if ok && (one.Member != "" || one.Gone || !s.forgotten[c.Session]) {
 			changes = append(changes, one)
-			if !one.Gone {
-				received++
-			}
 		}
 	}
-	forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
+	received, forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
 	if (forgets || received > 0) && !slices.Contains(s.report.Projects, share.ProjectID) {
 		s.report.Projects = append(s.report.Projects, share.ProjectID)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -200,6 +201,42 @@ func TestWhatStaysNoLongerIsWithdrawn(t *testing.T) {
 		}
 		if test.what == "left" && !h.revoked["anna-1-token"] {
 			t.Error("the token is still valid")
+		}
+	}
+}
+
+// What a person takes out of the memory leaves the hub, too, until it is there again.
+func TestALineThatIsRemovedByHandIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a, c := member(t, h, "anna-1"), member(t, h, "anna-2")
+	a.said("one", "From now on always use canary-wish for tests.", "make one", "")
+	a.run()
+	c.run()
+	found, err := filepath.Glob(filepath.Join(a.home, "projects", "app-*", "memory", "MEMORY.md"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	whole, err := os.ReadFile(found[0])
+	must(t, err)
+	at := bytes.Index(whole, []byte("- “From now on"))
+	end := at + bytes.IndexByte(whole[at:], '\n') + 1
+	for _, there := range []bool{false, true} {
+		now := string(whole)
+		if !there {
+			now = now[:at] + now[end:]
+		}
+		put(t, found[0], now)
+		a.run()
+		c.run()
+		if got := slices.Contains(h.texts(appKey), "anna: “From now on always use canary-wish for tests.”"); got != there {
+			t.Errorf("in the memory %v, at the hub %v: %q", there, got, h.texts(appKey))
+		}
+		if _, text := c.memory(); strings.Contains(text, "canary-wish") != there {
+			t.Errorf("in the memory %v:\n%s", there, text)
+		}
+		if _, text := a.memory(); strings.Contains(text, "canary-wish") != there {
+			t.Errorf("here %v:\n%s", there, text)
 		}
 	}
 }

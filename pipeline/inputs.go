@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -300,54 +299,7 @@ func (c *consolidation) takenOutOf(ctx context.Context, inputs []memory.Input) (
 	return slices.DeleteFunc(keys, func(key string) bool { return !forgotten[key] }), errors.Join(err1, err2)
 }
 
-// cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed
-// from all of them.
+// cleanFiles redacts the files to publish and their names.
 func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
-	return cleanFilesBy(r.scanner.Session(), files)
-}
-
-func cleanFilesBy(redactor *secrets.Redactor, files memory.Files) (memory.Files, secrets.Counts, error) {
-	texts := map[string]string{}
-	before := redactor.Counts()
-	for _, at := range files.Paths() {
-		content := files[at]
-		if text := memory.Readable(at, content); at == memory.StatementsFile && redactor.Text(text) != text {
-			content = memory.ChangeStatements(content, redactor.Text, redactor.Name)
-			if bytes.Equal(content, files[at]) { // it is damaged
-				content = []byte(text)
-			}
-		}
-		texts[at] = redactor.Text(string(content))
-	}
-	clean := make(memory.Files, len(files))
-	for _, at := range files.Paths() {
-		name := free(clean, redactor.Name(at))
-		if err := memoir.CheckPath(name); err != nil {
-			return nil, nil, err
-		}
-		clean[name] = []byte(redactor.AgainText(texts[at]))
-	}
-	return clean, since(before, redactor.Counts()), nil
-}
-
-// free returns an unused file name, since names that differed only in a secret become equal.
-func free(files memory.Files, name string) string {
-	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
-	for i := 2; ; i++ {
-		if _, taken := files[name]; !taken {
-			return name
-		}
-		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
-	}
-}
-
-// since returns the difference of two counts.
-func since(before, after secrets.Counts) secrets.Counts {
-	counts := secrets.Counts{}
-	for rule, n := range after {
-		if n -= before[rule]; n > 0 {
-			counts[rule] = n
-		}
-	}
-	return counts
+	return files.Redacted(r.scanner.Session())
 }

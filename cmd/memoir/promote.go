@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
+	"memoir/pipeline"
 	"memoir/project"
+	"memoir/store"
 	"memoir/team"
 )
 
@@ -165,4 +170,90 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 		p.ui.sayHint("`memoir run` reads it")
 	}
 	return err
+}
+
+func containerFlags(more ...cli.Flag) []cli.Flag {
+	return append(more, &cli.StringFlag{Name: "token-env", Usage: "the environment `VARIABLE` that has the token"},
+		&cli.StringFlag{Name: "as", Usage: "the project's `NAME` at the hub, instead of its remote"})
+}
+
+// hubNamed returns the hub of the command line; the zero Hub if it names none.
+func (p *program) hubNamed(c *cli.Context) (h team.Hub, err error) {
+	names := slices.ContainsFunc([]string{"token-env", "as", "transcripts"}, c.IsSet)
+	if h.URL, err = optional(c); err != nil || h.URL == "" && !names {
+		return h, err
+	}
+	if h.URL == "" || c.String("token-env") == "" {
+		return h, usagef("the token of a machine that has joined; an argument would show it to all users",
+			"%s needs a URL and --token-env VARIABLE", calledAs(c))
+	}
+	h.Token = strings.TrimSpace(p.getenv(c.String("token-env")))
+	return h, nil
+}
+
+// pullTeam receives, or gets a memory from a hub that this home has not joined. The latter is a step of a setup, which
+// must not fail since there is no memory.
+func (p *program) pullTeam(c *cli.Context) error {
+	h, err := p.hubNamed(c)
+	if err != nil || h.URL == "" {
+		return cmp.Or(err, p.syncs(team.Pull)(c))
+	}
+	key, n, err := p.pullMemory(c, h)
+	why := ""
+	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeUsage && code != memoir.CodeConfig &&
+		c.Context.Err() == nil {
+		why, err = p.redact(err.Error()), nil
+	}
+	return p.result(c, err, map[string]any{"project": key, "generation": n, "why": why}, func() {
+		switch {
+		case why != "":
+			p.ui.warn("", "no memory is pulled: %s", why)
+		case n == 0:
+			p.ui.say("the memory of %s is up to date", key)
+		default:
+			p.ui.say("pulled generation %d of %s", n, key)
+		}
+	})
+}
+
+// pullMemory returns the project's key at the hub, and the number of the generation that the home did not have.
+func (p *program) pullMemory(c *cli.Context, h team.Hub) (key string, n int, err error) {
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return "", 0, err
+	}
+	_, errJoined := team.Load(opts.Home)
+	_, errDatabase := os.Lstat(filepath.Join(opts.Home, databaseName))
+	if !errors.Is(errJoined, team.ErrNone) || errDatabase == nil {
+		return "", 0, usagef("`memoir team join` and `memoir team sync` receive here",
+			"%s has a database or has joined a hub: a pull from a URL is for containers", opts.Home)
+	}
+	here, key, err := p.keyHere(c, opts, h)
+	scanner, errScanner := p.scanner(c)
+	if err = cmp.Or(err, errScanner); err != nil {
+		return key, 0, err
+	}
+	err = locked(opts.Home, func() (err error) {
+		n, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
+		return err
+	})
+	return key, n, err
+}
+
+// keyHere returns the project of this directory and its key at a hub.
+func (p *program) keyHere(c *cli.Context, opts pipeline.Options, h team.Hub) (here place, key string, err error) {
+	if here, err = p.here(opts.Settings); err != nil {
+		return here, "", err
+	}
+	if h.Token == "" {
+		return here, "", notFoundf("", "the variable of --token-env is empty")
+	}
+	if !here.status.OK() {
+		return here, "", notFoundf("", "%s is not a project: %s", here.dir, here.status)
+	}
+	key, err = p.keyToShare(c, opts, store.ProjectRow{Project: here.project}, "")
+	if err != nil && !c.IsSet("as") {
+		err = notFoundf(memoir.HintOf(err), "%v", err)
+	}
+	return here, key, err
 }

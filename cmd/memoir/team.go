@@ -59,7 +59,12 @@ func teamCommand(p *program) *cli.Command {
 					"removes what was received of it.", keep, "memoir team unshare"),
 			sub(p.syncs(team.Push|team.Pull), "sync", "", "send and receive now", syncs, nil, "memoir team sync"),
 			sub(p.syncs(team.Push), "push", "", "send now", syncs, nil, "memoir team push"),
-			sub(p.syncs(team.Pull), "pull", "", "receive now", syncs, nil, "memoir team pull"),
+			sub(p.pullTeam, "pull", "[URL]", "receive now, or get a memory into a container", syncs+"\n"+
+				"With a URL it gets the memory of this directory's project from a hub that this home has not\n"+
+				"joined, for containers: docs/fleets.md. The home gets no database, and sessions are told the\n"+
+				"memory even if memories.enabled is off. If there is none, or the hub is away, it says so and\n"+
+				"exits with 0.", containerFlags(),
+				"memoir team pull", "memoir team pull https://hub.example.com --token-env MEMOIR_TOKEN"),
 			sub(p.teamStatus, "status", "", "show what is shared, and how synchronising goes",
 				"Shows the hub, the shared projects, what waits, what stays here and why, and since when\n"+
 					"synchronising fails. It uses no network.", nil, "memoir team status"),

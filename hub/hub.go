@@ -7,6 +7,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
 
 	"memoir"
 	"memoir/secrets"
@@ -28,13 +30,17 @@ type Hub struct {
 	metrics *metrics
 	guests  budget
 	proxied bool
+
+	jobs     *river.Client[pgx.Tx] // to queue them
+	debounce time.Duration
 }
 
 // Options are the settings of a Hub.
 type Options struct {
-	Database string       // a URL or DSN of PostgreSQL, also behind PgBouncer in transaction mode
-	Log      *slog.Logger // nil: nothing is logged
-	Proxied  bool         // a proxy is in front: it says who calls, and whether they came by https
+	Database string        // a URL or DSN of PostgreSQL, also behind PgBouncer in transaction mode
+	Log      *slog.Logger  // nil: nothing is logged
+	Proxied  bool          // a proxy is in front: it says who calls, and whether they came by https
+	Debounce time.Duration // a project's rest after a push, before it is consolidated; 0: 30 seconds
 }
 
 // Open returns a hub whose connections are made when they are needed. Close ends them.
@@ -58,9 +64,9 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Hub{
-		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
-	}, nil
+	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
+		debounce: cmp.Or(o.Debounce, defaultDebounce)}
+	return h, h.newQueue()
 }
 
 // Close waits for transactions and closes the connections.

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"memoir/consolidate"
 	"memoir/memory"
 	"memoir/secrets"
+	"memoir/team/wire"
 )
 
 // Pulled is the memory of a project that a home has from a hub which it has not joined.
@@ -59,8 +62,9 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	case live.Generation == 0 || was != now:
 		now.ETag = ""
 	}
-	body, err := c.archive(ctx, key, now.ETag)
-	if err != nil || body == nil {
+	path := "/v1/archive?" + url.Values{"project": {key}}.Encode()
+	res, body, err := c.request(ctx, http.MethodGet, path, nil, now.ETag)
+	if err != nil || res.StatusCode == http.StatusNotModified {
 		return 0, err
 	}
 	files, manifest, n, err := cleaned(body, scanner)
@@ -117,8 +121,8 @@ func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m
 // to want.
 func cleaned(body []byte, scanner *secrets.Scanner) (out memory.Files, m memory.Manifest, n int, err error) {
 	files, theirs, err := memory.Unpack(bytes.NewReader(body))
-	if err == nil && theirs.Generation > 1e9 {
-		err = errors.New("its number is too large")
+	if err == nil && (theirs.Generation > 1e9 || len(body) > wire.MaxArchive) {
+		err = errors.New("it is too large")
 	}
 	if err != nil {
 		return nil, m, 0, err

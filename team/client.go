@@ -88,7 +88,7 @@ func ends(err error) bool {
 
 // call makes a request and decodes the answer into out, unless that is nil.
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
-	text, err := c.do(ctx, method, path, "", in)
+	_, text, err := c.request(ctx, method, path, in, "")
 	if err == nil && out != nil {
 		if err = json.Unmarshal(text, out); err != nil {
 			err = c.unreadable(err)
@@ -97,15 +97,21 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 	return err
 }
 
-// do makes a request and returns the answer, which is nil if it is still that of etag.
-func (c *client) do(ctx context.Context, method, path, etag string, in any) ([]byte, error) {
+func (c *client) unreadable(err error) error {
+	return memoir.Errorf(memoir.CodeHub, "the next run tries again", "the answer of %s cannot be read: %w", c.url, err)
+}
+
+// request makes a request and reads the answer, which has no body if it still has a tag.
+func (c *client) request(
+	ctx context.Context, method, path string, in any, tag string,
+) (res *http.Response, text []byte, err error) {
 	body, err := json.Marshal(in)
 	if in == nil {
 		body = nil
 	}
 	req, errReq := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err = cmp.Or(err, errReq); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req.Header.Set(wire.VersionHeader, strconv.Itoa(wire.Version))
 	req.Header.Set("Content-Type", "application/json")
@@ -113,10 +119,10 @@ func (c *client) do(ctx context.Context, method, path, etag string, in any) ([]b
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	if etag != "" {
-		req.Header.Set("If-None-Match", etag)
+	if tag != "" {
+		req.Header.Set("If-None-Match", tag)
 	}
-	res, err := c.http.Do(req)
+	res, err = c.http.Do(req)
 	if err != nil {
 		hint := "the next run tries again"
 		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
@@ -128,23 +134,17 @@ func (c *client) do(ctx context.Context, method, path, etag string, in any) ([]b
 		if ctx.Err() == nil { // what took too long here is no interruption of the command
 			err = errors.New(err.Error())
 		}
-		return nil, memoir.Errorf(memoir.CodeHub, hint, "the hub %s cannot be reached: %w", c.url, err)
+		return nil, nil, memoir.Errorf(memoir.CodeHub, hint, "the hub %s cannot be reached: %w", c.url, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxAnswer))
+	text, err = io.ReadAll(http.MaxBytesReader(nil, res.Body, maxAnswer))
 	switch {
 	case err != nil:
-		return nil, c.unreadable(err)
-	case res.StatusCode == http.StatusNotModified && etag != "":
-		return nil, nil
-	case res.StatusCode >= 300:
-		return nil, c.problem(res, text)
+		err = c.unreadable(err)
+	case res.StatusCode >= 300 && (res.StatusCode != http.StatusNotModified || tag == ""):
+		err = c.problem(res, text)
 	}
-	return text, nil
-}
-
-func (c *client) unreadable(err error) error {
-	return memoir.Errorf(memoir.CodeHub, "the next run tries again", "the answer of %s cannot be read: %w", c.url, err)
+	return res, text, err
 }
 
 // problem returns the error of an answer that is not 2xx.
@@ -174,14 +174,4 @@ func (c *client) pull(ctx context.Context, p wire.Pull) (page wire.Page, err err
 
 func (c *client) push(ctx context.Context, p wire.Push) (done wire.Pushed, err error) {
 	return done, c.call(ctx, http.MethodPost, "/v1/push", p, &done)
-}
-
-// archive returns the newest generation of a project, or nil if it is that of etag.
-func (c *client) archive(ctx context.Context, project, etag string) ([]byte, error) {
-	path := "/v1/archive?" + url.Values{"project": {project}}.Encode()
-	body, err := c.do(ctx, http.MethodGet, path, etag, nil)
-	if err == nil && len(body) > wire.MaxArchive {
-		err = c.unreadable(errors.New("it is too large"))
-	}
-	return body, err
 }

@@ -175,6 +175,9 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 		if _, err := tx.Exec(ctx, `DELETE FROM memoir.token WHERE member = $1`, member); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, `DELETE FROM memoir.transcript WHERE member = $1`, member); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, `SELECT FROM memoir.project
 			WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1) ORDER BY id FOR UPDATE`, member); err != nil {
 			return err
@@ -312,6 +315,9 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 	b.Queue(`INSERT INTO memoir.access SELECT organisation, member, $1, role FROM memoir.access WHERE project = $2
 		ON CONFLICT (member, project) DO UPDATE SET role = greatest(access.role, excluded.role)`, into, from)
 	b.Queue(`DELETE FROM memoir.access WHERE project = $1`, from)
+	b.Queue(`UPDATE memoir.transcript SET project = $1 WHERE project = $2
+		AND hash NOT IN (SELECT hash FROM memoir.transcript WHERE project = $1)`, into, from)
+	b.Queue(`DELETE FROM memoir.transcript WHERE project = $1`, from)
 	b.Queue(`UPDATE memoir.project SET alias_of = $1, seq = 0 WHERE id = $2 OR alias_of = $2`, into, from)
 	return tx.SendBatch(ctx, b).Close()
 }

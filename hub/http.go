@@ -42,6 +42,7 @@ func (h *Hub) Handler() http.Handler {
 			h.metrics.stored.Add(float64(pushed.New))
 			return pushed, err
 		},
+		"POST /v1/sessions": h.sent,
 		"GET /v1/pull": func(r *http.Request, token string) (any, error) {
 			p, err := readPull(r)
 			if err != nil {

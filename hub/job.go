@@ -149,6 +149,9 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a purgeArgs) error {
 		return h.purge(ctx, a.Project)
 	}))
+	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a extractArgs) error {
+		return h.extract(ctx, a.Transcript)
+	}))
 	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
 		Schema: riverSchema, Logger: h.log, PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,

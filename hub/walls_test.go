@@ -34,6 +34,7 @@ func newTwo(t *testing.T) two {
 	}
 	w.theirs = join(t, w.url, code)
 	w.theirs.push(shop, w.said)
+	w.theirs.send(session(t, "theirs", day, "make theirs"))
 	w.ours.push(shop, statement("ours"), withBody(`{"text":"mine"}`, true))
 	return w
 }
@@ -83,7 +84,7 @@ func TestThePredicatesHoldWithoutThePolicies(t *testing.T) {
 
 // tables are all tables of the schema.
 var tables = []string{"access", "archive", "audit", "code", "generation", "hub", "ledger", "member", "migration", "organisation", "project", "statement", "token",
-	"tombstone"}
+	"tombstone", "transcript"}
 
 func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 	w := newTwo(t)
@@ -99,7 +100,7 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 
 	visible := map[string]int{"access": 1, "code": 0, "member": 2, "organisation": 1, "project": 1, "statement": 2, "token": 1,
 		"tombstone": 0, "hub": 1, "migration": hub.SchemaVersion(),
-		"archive": 0, "generation": 0, "ledger": 0}
+		"archive": 0, "generation": 0, "ledger": 0, "transcript": 0}
 	for _, pooled := range []bool{false, true} {
 		conn := connect(t, w.URL(hubtest.Serve, w.Name, pooled))
 		for range 3 { // a connection is used again
@@ -122,6 +123,10 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			return fmt.Sprintf(`INSERT INTO memoir.statement VALUES (%d, %d, %d, '\x01', 99, '', false, '2026-01-01', '{}')`,
 				org, project, member)
 		}
+		transcript := func(org, project, member int64) string {
+			return fmt.Sprintf(`INSERT INTO memoir.transcript (organisation, project, member, machine, hash, session, source, ended,
+				redacted) VALUES (%d, %d, %d, 1, '\x01', '', '', now(), 0)`, org, project, member)
+		}
 		for name, try := range map[string]struct {
 			org, member int64
 			sql         string
@@ -136,6 +141,9 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			"an epoch":                  {ours, anna, `UPDATE memoir.hub SET epoch = 'x', fingerprint = 'x'`},
 			"more rights":               {ours, anna, `UPDATE memoir.access SET role = 'admin'`},
 			"the audit":                 {ours, anna, `SELECT count(*) FROM memoir.audit`},
+			"another's transcript":      {ours, anna, transcript(ours, project, ben)},
+			"a reader's transcript":     {ours, ben, transcript(ours, project, ben)},
+			"a foreign transcript":      {ours, anna, transcript(theirs, foreign, other)},
 			"another's token":           {ours, anna, fmt.Sprintf(`INSERT INTO memoir.token (hash, organisation, member, machine, expires) VALUES ('\x01', %d, %d, 'x', now())`, ours, ben)},
 		} {
 			if n, err := as(conn, try.org, try.member, try.sql); err == nil && n > 0 {
@@ -147,6 +155,7 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			"tokens":     `UPDATE memoir.token SET revoked = now() WHERE member <> ` + fmt.Sprint(anna),
 			"projects":   `UPDATE memoir.project SET seq = 0 WHERE organisation <> ` + fmt.Sprint(ours),
 			"codes":      `DELETE FROM memoir.code`,
+			"sessions":   `UPDATE memoir.transcript SET items = NULL`,
 		} {
 			if n, err := as(conn, ours, anna, sql); err != nil || n != 0 {
 				t.Errorf("somebody else's %s: %d changed, %v", name, n, err)

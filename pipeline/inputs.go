@@ -47,7 +47,7 @@ type draft struct {
 func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
 	most := c.opts.Settings.Memories.MaxRawMemoriesForGlobal
 	extractions, others, err := c.store.Selected(ctx, c.project.ID, most)
-	extractions = known(extractions)
+	extractions = extract.OfKnown(extractions)
 	if err == nil && c.project.IsUser() { // besides the user's notes
 		var shared []memoir.Extraction
 		shared, err = c.sharedRules(ctx, most)
@@ -166,19 +166,6 @@ func (c *consolidation) currentOf(live memory.Snapshot) (*memoir.Consolidation, 
 		live.Files = files
 	}
 	return live.Consolidation(), nil
-}
-
-// known leaves out statements of signals that this version does not have, and extractions without any other.
-func known(extractions []memoir.Extraction) []memoir.Extraction {
-	var left []memoir.Extraction
-	for _, e := range extractions {
-		had := len(e.Statements)
-		e.Statements = slices.DeleteFunc(e.Statements, func(s memoir.Statement) bool { return !extract.Known(s.Signal) })
-		if len(e.Statements) > 0 || had == 0 {
-			left = append(left, e)
-		}
-	}
-	return left
 }
 
 // keptOut adds to the keys of sessions those that a person or a setting keeps out of the project's memory.

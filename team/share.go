@@ -126,6 +126,12 @@ func placesOf(dirs []string, home string) (out []place) {
 	return out
 }
 
+// Relative returns what makes the paths of a text relative to a project's directories, and to the home directory.
+func Relative(dirs []string, home string) func(text string) string {
+	places := placesOf(dirs, home)
+	return func(text string) string { return relative(text, places) }
+}
+
 // relative makes the paths of a text relative to its places.
 func relative(text string, places []place) string {
 	for _, p := range places {

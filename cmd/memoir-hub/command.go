@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -44,6 +45,7 @@ func newApp() *cli.App {
 			group("member", "who may use the hub", memberCommands()...),
 			group("token", "machines, each with a token",
 				list("machines", "memoir-hub token list --json", hub.Admin.Tokens),
+				addToken(),
 				admin("revoke", "ID", "refuse a machine from its next request on", "memoir-hub token revoke 17", nil,
 					func(c *cli.Context, a hub.Admin, args []string) error {
 						id, _ := strconv.ParseInt(args[0], 10, 64) // 0 is no machine's
@@ -73,6 +75,19 @@ func newApp() *cli.App {
 				func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Status) }),
 		},
 	}
+}
+
+func addToken() *cli.Command {
+	return admin("add", "MEMBER", "print a token of a member for containers, which cannot join",
+		"memoir-hub token add ci --days 365", []cli.Flag{&cli.IntFlag{Name: "days", Value: 90, Usage: "it ends after `DAYS`"}},
+		func(c *cli.Context, a hub.Admin, args []string) error {
+			days := c.Int("days")
+			if days < 1 || days > 400 {
+				return memoir.Errorf(memoir.CodeUsage, "", "--days is a number from 1 to 400")
+			}
+			token, err := a.NewToken(c.Context, args[0], time.Duration(days)*24*time.Hour)
+			return printSecret(c, token, err, "the token ends after %d days; who has it is %s", days, args[0])
+		})
 }
 
 func memberCommands() []*cli.Command {
@@ -194,10 +209,14 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 }
 
 func printCode(c *cli.Context, code string, err error) error {
+	return printSecret(c, code, err, "the code is valid for 24 hours; `memoir team join URL` asks for it")
+}
+
+func printSecret(c *cli.Context, secret string, err error, format string, args ...any) error {
 	if err == nil {
-		_, err = fmt.Fprintln(c.App.Writer, code)
+		_, err = fmt.Fprintln(c.App.Writer, secret)
 	}
-	return said(err, "the code is valid for 24 hours; `memoir team join URL` asks for it")
+	return said(err, format, args...)
 }
 
 // said writes a message unless something failed.

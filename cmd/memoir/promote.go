@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -15,10 +16,13 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/model"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
 	"memoir/team"
+	"memoir/team/wire"
 )
 
 func promoteCommands(p *program) []*cli.Command {
@@ -218,17 +222,10 @@ func (p *program) pullTeam(c *cli.Context) error {
 
 // pullMemory returns the project's key at the hub, and the number of the generation that the home did not have.
 func (p *program) pullMemory(c *cli.Context, h team.Hub) (key string, n int, err error) {
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return "", 0, err
+	opts, here, key, err := p.container(c)
+	if err == nil && h.Token == "" {
+		err = errNoToken
 	}
-	_, errJoined := team.Load(opts.Home)
-	_, errDatabase := os.Lstat(filepath.Join(opts.Home, databaseName))
-	if !errors.Is(errJoined, team.ErrNone) || errDatabase == nil {
-		return "", 0, usagef("`memoir team join` and `memoir team sync` receive here",
-			"%s has a database or has joined a hub: a pull from a URL is for containers", opts.Home)
-	}
-	here, key, err := p.keyHere(c, opts, h)
 	scanner, errScanner := p.scanner(c)
 	if err = cmp.Or(err, errScanner); err != nil {
 		return key, 0, err
@@ -240,20 +237,111 @@ func (p *program) pullMemory(c *cli.Context, h team.Hub) (key string, n int, err
 	return key, n, err
 }
 
-// keyHere returns the project of this directory and its key at a hub.
-func (p *program) keyHere(c *cli.Context, opts pipeline.Options, h team.Hub) (here place, key string, err error) {
-	if here, err = p.here(opts.Settings); err != nil {
-		return here, "", err
+var errNoToken = notFoundf("", "the variable of --token-env is empty")
+
+// container returns the project of this directory and its key at a hub. A home with a database is refused.
+func (p *program) container(c *cli.Context) (opts pipeline.Options, here place, key string, err error) {
+	if opts, err = p.options(c, nil); err != nil {
+		return opts, here, "", err
 	}
-	if h.Token == "" {
-		return here, "", notFoundf("", "the variable of --token-env is empty")
+	_, errJoined := team.Load(opts.Home)
+	_, errDatabase := os.Lstat(filepath.Join(opts.Home, databaseName))
+	if !errors.Is(errJoined, team.ErrNone) || errDatabase == nil {
+		return opts, here, "", usagef("`memoir team join` and `memoir team sync` share what is here",
+			"%s has a database or has joined a hub: a URL is for containers", opts.Home)
+	}
+	if here, err = p.here(opts.Settings); err != nil {
+		return opts, here, "", err
 	}
 	if !here.status.OK() {
-		return here, "", notFoundf("", "%s is not a project: %s", here.dir, here.status)
+		return opts, here, "", notFoundf("", "%s is not a project: %s", here.dir, here.status)
 	}
 	key, err = p.keyToShare(c, opts, store.ProjectRow{Project: here.project}, "")
 	if err != nil && !c.IsSet("as") {
 		err = notFoundf(memoir.HintOf(err), "%v", err)
 	}
-	return here, key, err
+	return opts, here, key, err
+}
+
+// pushTeam sends, or sends the sessions below a directory to a hub that this home has not joined.
+func (p *program) pushTeam(c *cli.Context) error {
+	h, err := p.hubNamed(c)
+	if err != nil || h.URL == "" {
+		return cmp.Or(err, p.syncs(team.Push)(c))
+	}
+	t := operation.Transcripts{Dir: c.String("transcripts"), Named: c.IsSet("as"), UserHome: config.UserHome(p.environ)}
+	if t.Dir == "" {
+		return usagef("", "%s URL needs --transcripts DIR", calledAs(c))
+	}
+	sender := team.Sender{Wait: p.sleep}
+	if p.sleep == nil {
+		sender.Wait = model.Sleep
+	}
+	errSender := sender.To(h)
+	opts, here, key, err := p.container(c)
+	if err = cmp.Or(errSender, err); err != nil {
+		return err
+	}
+	t.Home, t.Project, t.Key = opts.Home, here.project, key
+	t.Settings, _, err = p.projectSettings(c, opts.Settings, here.top)
+	if t.Scanner, errSender = p.scanner(c); cmp.Or(err, errSender) != nil {
+		return cmp.Or(err, errSender)
+	}
+	switch {
+	case t.Settings.Off || !t.Settings.Team.Share:
+		return usagef("", "%s, or team.share, keeps what is here", filepath.Join(here.top, config.ProjectFileName))
+	case c.Bool("dry-run"):
+		return p.sendSessions(c, t, nil)
+	case h.Token == "":
+		return errNoToken
+	}
+	return p.sendSessions(c, t, sender.Send)
+}
+
+// sendSessions sends sessions, and says which it left out; without send it only says that.
+func (p *program) sendSessions(c *cli.Context, t operation.Transcripts,
+	send func(context.Context, wire.Transcript) (isNew, ends bool, err error)) error {
+	all, failed, sent, known, left := []operation.Sending{}, 0, 0, 0, map[string]int{}
+	others, err := t.Each(c.Context, func(s operation.Sending, session wire.Transcript) (err error) {
+		ends := false
+		switch {
+		case s.Reason != "":
+			left[s.Reason]++
+		case send == nil:
+			s.Transcript = &session
+			p.ui.detail("%s: %d bytes", s.Session, len(session.Items))
+		default:
+			s.New, ends, err = send(c.Context, session)
+		}
+		switch {
+		case ends:
+			return err
+		case err != nil:
+			s.Error = p.redact(err.Error())
+		case s.New || s.Transcript != nil:
+			sent++
+		case s.Reason == "":
+			known++
+		}
+		if all = append(all, s); s.Error != "" {
+			failed++
+			p.ui.warn("", "%s", s.Say())
+		} else if s.Reason != "" {
+			p.ui.detail("left out: %s", s.Say())
+		}
+		return nil
+	})
+	err = p.result(c, err, map[string]any{"project": t.Key, "dry_run": send == nil, "sessions": all, "not_sessions": others},
+		func() {
+			verb := map[bool]string{true: "would be sent", false: "sent"}[send == nil]
+			p.ui.say("%s %s to %s, %d known already", count(sent, "session"), verb, t.Key, known)
+			if len(left) > 0 || others > 0 {
+				p.ui.say("left out: %s; %s no session", cmp.Or(byRule(left), "none"), countAre(others, "file"))
+				p.ui.sayHint("-v lists them")
+			}
+		})
+	if err == nil && failed > 0 {
+		err = status(exitPartly)
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -49,9 +48,9 @@ const (
 	nothingSaid  = "empty"
 )
 
-// Each reads the sessions below the directory, and calls send with each session of the project, or why it is left out.
-// It reads no database. notSessions counts files of other kinds.
-func (o Transcripts) Each(ctx context.Context, send func(Sending, wire.Transcript) error) (notSessions int, err error) {
+// Send reads the sessions below the directory, sends those of the project, and calls tell for each. Without a sender it
+// sends nothing. It reads no database. notSessions counts files of other kinds.
+func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sending)) (notSessions int, err error) {
 	_, forgotten, err := pipeline.Tombstones(o.Home)
 	if err != nil {
 		return 0, err
@@ -63,7 +62,7 @@ func (o Transcripts) Each(ctx context.Context, send func(Sending, wire.Transcrip
 		case errors.Is(err, rollout.ErrNoSession):
 			notSessions++
 		case err != nil:
-			return send(Sending{Session: e.Path, Reason: string(memoir.ReasonUnreadable), Error: err.Error()}, wire.Transcript{})
+			tell(Sending{Session: e.Path, Reason: string(memoir.ReasonUnreadable), Error: err.Error()})
 		default:
 			if parts[key] == nil {
 				keys = append(keys, key)
@@ -74,23 +73,40 @@ func (o Transcripts) Each(ctx context.Context, send func(Sending, wire.Transcrip
 	})
 	resolver := project.NewResolver(project.Options{Explicit: o.Settings.ProjectFor, Home: o.UserHome})
 	for _, key := range keys {
-		if err != nil {
-			break
-		}
-		s, t := Sending{Session: key}, wire.Transcript{}
-		ordered := rollout.Assemble(parts[key])
-		dirs, reason := o.reason(resolver, key, ordered[0].Head, forgotten)
-		if s.Reason = reason; reason == "" {
-			t, s.Reason, err = o.transcript(ctx, key, ordered, dirs, forgotten)
-			if memoir.CodeOf(err) == memoir.CodeUnreadable {
-				s.Reason, s.Error, err = string(memoir.ReasonUnreadable), err.Error(), nil
-			}
-		}
 		if err == nil {
-			err = send(s, t)
+			err = o.sendOne(ctx, to, resolver, key, rollout.Assemble(parts[key]), forgotten, tell)
 		}
 	}
 	return notSessions, err
+}
+
+func (o Transcripts) sendOne(ctx context.Context, to *team.Sender, r *project.Resolver, key string,
+	parts []rollout.Part, forgotten map[string]bool, tell func(Sending)) error {
+	dirs, reason := o.reason(r, key, parts[0].Head, forgotten)
+	s := Sending{Session: key, Reason: reason}
+	if reason != "" {
+		tell(s)
+		return nil
+	}
+	t, reason, err := o.transcript(ctx, key, parts, dirs, forgotten)
+	ends := memoir.CodeOf(err) != memoir.CodeUnreadable
+	switch s.Reason = reason; {
+	case err != nil && !ends:
+		s.Reason = string(memoir.ReasonUnreadable)
+	case err != nil || reason != "":
+	case to == nil:
+		s.Transcript = &t
+	default:
+		s.New, ends, err = to.Send(ctx, t)
+	}
+	if err != nil && ends {
+		return err
+	}
+	if err != nil {
+		s.Error = err.Error()
+	}
+	tell(s)
+	return nil
 }
 
 // reason returns why a session is left out, or the directories that its paths are relative to.
@@ -136,8 +152,8 @@ func (o Transcripts) transcript(ctx context.Context, key string, parts []rollout
 	for i := range loaded.Items {
 		it := &loaded.Items[i]
 		it.Text, it.Input, it.Output, it.Branch = relative(it.Text), relative(it.Input), relative(it.Output), ""
-		if it.CWD = relative(it.CWD); path.IsAbs(it.CWD) || strings.HasPrefix(it.CWD, "~") {
-			it.CWD = ".." // somewhere else
+		if it.CWD = relative(it.CWD); strings.HasPrefix(it.CWD, "~") {
+			it.CWD = "/" + it.CWD // it is not in the project
 		}
 	}
 	for most := wire.MaxBytes; ; most = most * 3 / 4 {

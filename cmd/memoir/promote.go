@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"maps"
 	"os"
@@ -22,7 +21,6 @@ import (
 	"memoir/project"
 	"memoir/store"
 	"memoir/team"
-	"memoir/team/wire"
 )
 
 func promoteCommands(p *program) []*cli.Command {
@@ -295,45 +293,34 @@ func (p *program) pushTeam(c *cli.Context) error {
 	case h.Token == "":
 		return errNoToken
 	}
-	return p.sendSessions(c, t, sender.Send)
+	return p.sendSessions(c, t, &sender)
 }
 
-// sendSessions sends sessions, and says which it left out; without send it only says that.
-func (p *program) sendSessions(c *cli.Context, t operation.Transcripts,
-	send func(context.Context, wire.Transcript) (isNew, ends bool, err error)) error {
+// sendSessions sends sessions, and says which it left out; without a sender it only says that.
+func (p *program) sendSessions(c *cli.Context, t operation.Transcripts, to *team.Sender) error {
 	all, failed, sent, known, left := []operation.Sending{}, 0, 0, 0, map[string]int{}
-	others, err := t.Each(c.Context, func(s operation.Sending, session wire.Transcript) (err error) {
-		ends := false
+	others, err := t.Send(c.Context, to, func(s operation.Sending) {
+		s.Error = p.redact(s.Error)
+		all = append(all, s)
 		switch {
-		case s.Reason != "":
-			left[s.Reason]++
-		case send == nil:
-			s.Transcript = &session
-			p.ui.detail("%s: %d bytes", s.Session, len(session.Items))
-		default:
-			s.New, ends, err = send(c.Context, session)
-		}
-		switch {
-		case ends:
-			return err
-		case err != nil:
-			s.Error = p.redact(err.Error())
-		case s.New || s.Transcript != nil:
-			sent++
-		case s.Reason == "":
-			known++
-		}
-		if all = append(all, s); s.Error != "" {
+		case s.Error != "":
 			failed++
 			p.ui.warn("", "%s", s.Say())
-		} else if s.Reason != "" {
+		case s.Reason != "":
+			left[s.Reason]++
 			p.ui.detail("left out: %s", s.Say())
+		case s.Transcript != nil:
+			sent++
+			p.ui.detail("%s: %d bytes", s.Session, len(s.Transcript.Items))
+		case s.New:
+			sent++
+		default:
+			known++
 		}
-		return nil
 	})
-	err = p.result(c, err, map[string]any{"project": t.Key, "dry_run": send == nil, "sessions": all, "not_sessions": others},
+	err = p.result(c, err, map[string]any{"project": t.Key, "dry_run": to == nil, "sessions": all, "not_sessions": others},
 		func() {
-			verb := map[bool]string{true: "would be sent", false: "sent"}[send == nil]
+			verb := map[bool]string{true: "would be sent", false: "sent"}[to == nil]
 			p.ui.say("%s %s to %s, %d known already", count(sent, "session"), verb, t.Key, known)
 			if len(left) > 0 || others > 0 {
 				p.ui.say("left out: %s; %s no session", cmp.Or(byRule(left), "none"), countAre(others, "file"))

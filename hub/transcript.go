@@ -142,9 +142,9 @@ type waiting struct {
 	may                           bool // the member may still push
 }
 
-// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that ends
-// the job. The lock of the transcript makes another worker wait, which then finds it done. What this program cannot
-// extract now it cannot extract later, so that fails once.
+// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that
+// ends the job. The lock of the transcript makes another worker wait, which then finds it done. What this program
+// cannot extract now it cannot extract later, so that fails once.
 func (h *Hub) extract(ctx context.Context, id int64) error {
 	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		var w waiting

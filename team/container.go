@@ -146,9 +146,9 @@ func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m
 	return err
 }
 
-// cleaned returns what is kept of an archive, which may be from anybody, and its number: the memory and its summary with
-// the anchors of their lines. Skills stay away, since nobody here has accepted them, and so does what a person is said
-// to want.
+// cleaned returns what is kept of an archive, which may be from anybody, and its number: the memory and its summary,
+// with the anchors of their lines. Skills stay away, since nobody here has accepted them, and so does what a person is
+// said to want.
 func cleaned(body []byte, scanner *secrets.Scanner) (out memory.Files, m memory.Manifest, n int, err error) {
 	files, theirs, err := memory.Unpack(bytes.NewReader(body))
 	if err == nil && (theirs.Generation > 1e9 || len(body) > wire.MaxArchive) {

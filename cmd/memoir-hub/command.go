@@ -79,7 +79,8 @@ func newApp() *cli.App {
 
 func addToken() *cli.Command {
 	return admin("add", "MEMBER", "print a token of a member for containers, which cannot join",
-		"memoir-hub token add ci --days 365", []cli.Flag{&cli.IntFlag{Name: "days", Value: 90, Usage: "it ends after `DAYS`"}},
+		"memoir-hub token add ci --days 365",
+		[]cli.Flag{&cli.IntFlag{Name: "days", Value: 90, Usage: "it ends after `DAYS`"}},
 		func(c *cli.Context, a hub.Admin, args []string) error {
 			days := c.Int("days")
 			if days < 1 || days > 400 {

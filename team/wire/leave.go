@@ -16,15 +16,15 @@ type Leaving struct {
 	Secret   func(memoir.Statement) string // says that a statement has a secret; empty if it has none
 }
 
-// A body is the JSON form of a statement that leaves. Again makes another hash of a statement that was withdrawn and may
-// leave again: at the hub, a tombstone is for ever.
+// A body is the JSON form of a statement that leaves. Again makes another hash of a statement that was withdrawn and
+// may leave again: at the hub, a tombstone is for ever.
 type body struct {
 	memoir.Statement
 	Again int `json:"again,omitempty"`
 }
 
-// Of returns the statements that leave of an extraction, each once, and why others stay. taken has the hashes of what was
-// sent of it; true: they cannot be sent again. Claims, and what a person may have meant, never leave.
+// Of returns the statements that leave of an extraction, each once, and why others stay. taken has the hashes of what
+// was sent of it; true: they cannot be sent again. Claims, and what a person may have meant, never leave.
 func (l Leaving) Of(e memoir.Extraction, taken map[string]bool) (out []Statement, stay []string) {
 	one := Statement{Session: l.Session, Day: e.EndedAt.UTC().Format(time.DateOnly)}
 	known := map[string]bool{}

@@ -76,7 +76,7 @@ var queued = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStat
 
 // newQueue returns a client that inserts jobs.
 func (h *Hub) newQueue() (err error) {
-	h.jobs, err = river.NewClient(riverpgxv5.New(h.pool), &river.Config{Schema: riverSchema, Logger: h.log})
+	h.jobs, err = river.NewClient(riverpgxv5.New(h.pool), &river.Config{Schema: riverSchema, Logger: h.quiet()})
 	return err
 }
 
@@ -108,8 +108,8 @@ func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
 	return err
 }
 
-// migrateJobs creates or updates River's tables by one of its migrations: a new value of a type must be committed before
-// the next one uses it. done says that there is none left.
+// migrateJobs creates or updates River's tables by one of its migrations: a new value of a type must be committed
+// before the next one uses it. done says that there is none left.
 func (h *Hub) migrateJobs(ctx context.Context, tx pgx.Tx) (done bool, err error) {
 	migrator, err := rivermigrate.New(riverpgxv5.New(h.pool), &rivermigrate.Config{
 		Schema: riverSchema, Logger: slog.New(slog.DiscardHandler)})
@@ -132,12 +132,12 @@ const jobGrants = `REVOKE ALL ON SCHEMA river FROM PUBLIC, $ROLE;
 
 // Work works on jobs until ctx is done. Then it gives those that run back, for other workers.
 func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
-	if err := h.CheckServing(ctx); err != nil {
-		return err
-	}
 	if o.Workers <= 0 {
 		<-ctx.Done()
 		return nil
+	}
+	if err := h.CheckServing(ctx); err != nil {
+		return err
 	}
 	o.Timeout, o.RescueAfter = cmp.Or(o.Timeout, 15*time.Minute), cmp.Or(o.RescueAfter, time.Minute)
 	rescue := o.Timeout + max(o.RescueAfter-rescueEvery, time.Second)
@@ -150,7 +150,7 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 		return h.purge(ctx, a.Project)
 	}))
 	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
-		Schema: riverSchema, Logger: h.log, PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
+		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
 		JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
 		SoftStopTimeout: time.Second,
@@ -164,6 +164,21 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	h.log.Info("working", "workers", o.Workers)
 	<-client.Stopped()
 	return nil
+}
+
+// quiet is the log without what River tells every few seconds.
+func (h *Hub) quiet() *slog.Logger { return slog.New(warnings{h.log.Handler()}) }
+
+type warnings struct{ slog.Handler }
+
+// Enabled reports whether a level is of warnings, or above.
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs is that of slog.Handler.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
 }
 
 // retries is River's policy for the next try: the delay doubles with each failure. The job of a worker that was killed

@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -58,7 +58,8 @@ const (
 	// rescueEvery is River's interval between searches for jobs whose worker was killed.
 	rescueEvery = 30 * time.Second
 	// modelPause is how long a job waits for a model that is not available, whoever's fault that is.
-	modelPause = 10 * time.Minute
+	modelPause    = 10 * time.Minute
+	databasePause = 10 * time.Second
 )
 
 // WorkOptions say how a hub works on jobs.
@@ -237,7 +238,7 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 		err := func() (err error) {
 			defer func() {
 				if v := recover(); v != nil {
-					err = fmt.Errorf("panic: %v", v) // River would store it as it is
+					err = memoir.Errorf(memoir.CodeInvalid, "", "panic: %v", v) // River would store it as it is
 				}
 			}()
 			return do(context.WithValue(ctx, runningKey{}, r), job.Args)
@@ -247,7 +248,10 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 		}
 		reason := h.scanner.Message(asError(err).Error())
 		h.log.Warn("a job failed", "job", job.ID, "kind", job.Kind, "failures", failures(job.JobRow), "error", reason)
-		pause := h.pauseOf(err)
+		pause := pauseOf(err)
+		if ctx.Err() != nil { // it took too long
+			pause = 0
+		}
 		if pause == 0 && failures(job.JobRow)+1 < maxFailures {
 			return errors.New(reason)
 		}
@@ -265,9 +269,9 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 	})
 }
 
-// pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model may
-// be away. 0: it is its fault.
-func (h *Hub) pauseOf(err error) time.Duration {
+// pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model or the
+// database may be away. 0: it is its fault.
+func pauseOf(err error) time.Duration {
 	if memoir.CodeOf(err) == memoir.CodeLimit {
 		day := 24 * time.Hour
 		return time.Until(time.Now().UTC().Truncate(day).Add(day + time.Second))
@@ -275,6 +279,11 @@ func (h *Hub) pauseOf(err error) time.Duration {
 	if failed, ok := errors.AsType[*model.Error](err); ok && failed.Class != model.ClassTooLong &&
 		failed.Class != model.ClassInvalid {
 		return modelPause
+	}
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	if data := ok && slices.Contains([]string{"22", "23", "42", "54"}, failed.Code[:2]); ok && !data ||
+		!ok && memoir.CodeOf(err) == memoir.CodeInternal {
+		return databasePause
 	}
 	return 0
 }

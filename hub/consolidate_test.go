@@ -29,7 +29,10 @@ type fetched struct {
 	text, sessions string // MEMORY.md and statements.jsonl
 }
 
-func (m machine) fetch(project, etag string) (f fetched) {
+// archives keeps 64 connections.
+var archives = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+func (m machine) fetchRaw(project, etag string) (status int, header http.Header, body []byte) {
 	m.t.Helper()
 	r, err := http.NewRequest("GET", m.url+"/v1/archive?"+url.Values{"project": {project}}.Encode(), nil)
 	if err != nil {
@@ -39,15 +42,22 @@ func (m machine) fetch(project, etag string) (f fetched) {
 	if etag != "" {
 		r.Header.Set("If-None-Match", etag)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := archives.Do(r)
+	if err == nil {
+		defer answer.Body.Close()
+		body, err = io.ReadAll(answer.Body)
+	}
 	if err != nil {
-		m.t.Fatal(err)
+		m.t.Error(err)
+		return 0, nil, nil
 	}
-	defer answer.Body.Close()
-	f = fetched{status: answer.StatusCode, etag: answer.Header.Get("ETag"), number: answer.Header.Get(wire.GenerationHeader)}
-	if f.body, err = io.ReadAll(answer.Body); err != nil {
-		m.t.Fatal(err)
-	}
+	return answer.StatusCode, answer.Header, body
+}
+
+func (m machine) fetch(project, etag string) (f fetched) {
+	m.t.Helper()
+	status, header, body := m.fetchRaw(project, etag)
+	f = fetched{status: status, etag: header.Get("ETag"), number: header.Get(wire.GenerationHeader), body: body}
 	files, _, _ := memory.Unpack(bytes.NewReader(f.body)) // of a test of walls, it is none
 	f.text, f.sessions = string(files[memoir.MemoryFile]), string(files[memory.StatementsFile])
 	return f

@@ -154,7 +154,7 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
 		JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
-		SoftStopTimeout: time.Second,
+		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond,
 	})
 	if err == nil {
 		err = client.Start(ctx)
@@ -269,8 +269,8 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 	})
 }
 
-// pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model or the
-// database may be away. 0: it is its fault.
+// pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model or
+// the database may be away. 0: it is its fault.
 func pauseOf(err error) time.Duration {
 	if memoir.CodeOf(err) == memoir.CodeLimit {
 		day := 24 * time.Hour

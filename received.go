@@ -56,7 +56,7 @@ func ReceivedGroup(key string) (base, session string) {
 	return key[:at] + digits, digits[:min(len(digits), receivedDigits)]
 }
 
-// AddReceived adds what a machine sent of a session to its extraction: statements in the order of their days and hashes.
+// AddReceived adds what a machine sent of a session to its extraction, in the order of days and hashes.
 func (e *Extraction) AddReceived(day, hash string, statements ...Statement) error {
 	at, err := time.Parse(time.DateOnly, day)
 	sum := sha256.Sum256([]byte(e.ContentHash + hash))

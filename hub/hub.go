@@ -3,7 +3,8 @@
 // machine and a hub send each other is in team/wire; which texts are statements' is nothing that a hub knows.
 //
 // Read migration/001.sql first (the tables and their walls), then tenant.go (a transaction of a member), push.go,
-// pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do).
+// pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do). Of workers, read job.go
+// (the queue), consolidate.go (generations), spend.go (a model and its limits) and archive.go (what readers get).
 package hub
 
 import (

@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -58,7 +58,8 @@ const (
 	// rescueEvery is River's interval between searches for jobs whose worker was killed.
 	rescueEvery = 30 * time.Second
 	// modelPause is how long a job waits for a model that is not available, whoever's fault that is.
-	modelPause = 10 * time.Minute
+	modelPause    = 10 * time.Minute
+	databasePause = 10 * time.Second
 )
 
 // WorkOptions say how a hub works on jobs.
@@ -76,7 +77,7 @@ var queued = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStat
 
 // newQueue returns a client that inserts jobs.
 func (h *Hub) newQueue() (err error) {
-	h.jobs, err = river.NewClient(riverpgxv5.New(h.pool), &river.Config{Schema: riverSchema, Logger: h.log})
+	h.jobs, err = river.NewClient(riverpgxv5.New(h.pool), &river.Config{Schema: riverSchema, Logger: h.quiet()})
 	return err
 }
 
@@ -108,8 +109,8 @@ func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
 	return err
 }
 
-// migrateJobs creates or updates River's tables by one of its migrations: a new value of a type must be committed before
-// the next one uses it. done says that there is none left.
+// migrateJobs creates or updates River's tables by one of its migrations: a new value of a type must be committed
+// before the next one uses it. done says that there is none left.
 func (h *Hub) migrateJobs(ctx context.Context, tx pgx.Tx) (done bool, err error) {
 	migrator, err := rivermigrate.New(riverpgxv5.New(h.pool), &rivermigrate.Config{
 		Schema: riverSchema, Logger: slog.New(slog.DiscardHandler)})
@@ -132,12 +133,12 @@ const jobGrants = `REVOKE ALL ON SCHEMA river FROM PUBLIC, $ROLE;
 
 // Work works on jobs until ctx is done. Then it gives those that run back, for other workers.
 func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
-	if err := h.CheckServing(ctx); err != nil {
-		return err
-	}
 	if o.Workers <= 0 {
 		<-ctx.Done()
 		return nil
+	}
+	if err := h.CheckServing(ctx); err != nil {
+		return err
 	}
 	o.Timeout, o.RescueAfter = cmp.Or(o.Timeout, 15*time.Minute), cmp.Or(o.RescueAfter, time.Minute)
 	rescue := o.Timeout + max(o.RescueAfter-rescueEvery, time.Second)
@@ -153,10 +154,10 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 		return h.extract(ctx, a.Transcript)
 	}))
 	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
-		Schema: riverSchema, Logger: h.log, PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
+		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
 		JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
-		SoftStopTimeout: time.Second,
+		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond,
 	})
 	if err == nil {
 		err = client.Start(ctx)
@@ -167,6 +168,21 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	h.log.Info("working", "workers", o.Workers)
 	<-client.Stopped()
 	return nil
+}
+
+// quiet is the log without what River tells every few seconds.
+func (h *Hub) quiet() *slog.Logger { return slog.New(warnings{h.log.Handler()}) }
+
+type warnings struct{ slog.Handler }
+
+// Enabled reports whether a level is of warnings, or above.
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs is that of slog.Handler.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
 }
 
 // retries is River's policy for the next try: the delay doubles with each failure. The job of a worker that was killed
@@ -225,7 +241,7 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 		err := func() (err error) {
 			defer func() {
 				if v := recover(); v != nil {
-					err = fmt.Errorf("panic: %v", v) // River would store it as it is
+					err = memoir.Errorf(memoir.CodeInvalid, "", "panic: %v", v) // River would store it as it is
 				}
 			}()
 			return do(context.WithValue(ctx, runningKey{}, r), job.Args)
@@ -235,7 +251,10 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 		}
 		reason := h.scanner.Message(asError(err).Error())
 		h.log.Warn("a job failed", "job", job.ID, "kind", job.Kind, "failures", failures(job.JobRow), "error", reason)
-		pause := h.pauseOf(err)
+		pause := pauseOf(err)
+		if ctx.Err() != nil { // it took too long
+			pause = 0
+		}
 		if pause == 0 && failures(job.JobRow)+1 < maxFailures {
 			return errors.New(reason)
 		}
@@ -253,9 +272,9 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 	})
 }
 
-// pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model may
-// be away. 0: it is its fault.
-func (h *Hub) pauseOf(err error) time.Duration {
+// pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model or
+// the database may be away. 0: it is its fault.
+func pauseOf(err error) time.Duration {
 	if memoir.CodeOf(err) == memoir.CodeLimit {
 		day := 24 * time.Hour
 		return time.Until(time.Now().UTC().Truncate(day).Add(day + time.Second))
@@ -263,6 +282,11 @@ func (h *Hub) pauseOf(err error) time.Duration {
 	if failed, ok := errors.AsType[*model.Error](err); ok && failed.Class != model.ClassTooLong &&
 		failed.Class != model.ClassInvalid {
 		return modelPause
+	}
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	if data := ok && slices.Contains([]string{"22", "23", "42", "54"}, failed.Code[:2]); ok && !data ||
+		!ok && memoir.CodeOf(err) == memoir.CodeInternal {
+		return databasePause
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -64,17 +65,23 @@ func asMemberIn(
 		queue(b, hash)
 	}
 	err := in.SendBatch(ctx, b).Close()
-	switch refused := (*refusal)(nil); {
-	case err != nil && !errors.As(err, &refused):
+	if refused := (*refusal)(nil); err != nil && !errors.As(err, &refused) {
 		return c, err
-	case c.machine == 0:
-		return c, refuse(401, wire.CodeUnauthorised, "this token is unknown", "")
-	case c.revoked:
-		return c, refuse(401, wire.CodeRevoked, "this machine's token is revoked", "ask for a new code to join with")
-	case !c.live:
-		return c, refuse(401, wire.CodeUnauthorised, "this machine's token has expired", "ask for a new code to join with")
 	}
-	return c, err
+	return c, cmp.Or(c.refused(), err)
+}
+
+// refused says why nothing is done for a caller; nil if the token is valid.
+func (c caller) refused() error {
+	switch {
+	case c.machine == 0:
+		return refuse(401, wire.CodeUnauthorised, "this token is unknown", "")
+	case c.revoked:
+		return refuse(401, wire.CodeRevoked, "this machine's token is revoked", "ask for a new code to join with")
+	case !c.live:
+		return refuse(401, wire.CodeUnauthorised, "this machine's token has expired", "ask for a new code to join with")
+	}
+	return nil
 }
 
 // sender is a pool or a transaction.

@@ -76,7 +76,7 @@ func (c *Cluster) NewDatabase(name string) (*Database, error) {
 	if err := c.Exec("postgres", "CREATE DATABASE "+name+" OWNER "+Owner); err != nil {
 		return nil, err
 	}
-	owner, err := hub.Open(ctx, hub.Options{Database: c.URL(Owner, name, false)})
+	owner, err := hub.Open(ctx, hub.Options{Database: c.URL(Owner, name, false), Debounce: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +128,13 @@ func (d *Database) Workers(t testing.TB, o hub.WorkOptions) {
 	})
 }
 
-// Idle waits until no job is left that can be worked on now.
+// Idle waits until no job is left, except those that wait for a minute or longer.
 func (d *Database) Idle(t testing.TB) {
 	t.Helper()
 	for d.Number(t, `SELECT count(*) FROM river.river_job WHERE state IN ('available', 'running')
 		OR state IN ('scheduled', 'retryable') AND scheduled_at < now() + interval '1 minute'`) > 0 {
+		d.Must(t, `UPDATE river.river_job SET state = 'available', scheduled_at = now()
+			WHERE state IN ('scheduled', 'retryable') AND scheduled_at < now() + interval '1 minute'`)
 		select {
 		case <-t.Context().Done():
 			t.Fatal("jobs are left")

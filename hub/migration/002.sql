@@ -8,13 +8,14 @@ $$ SELECT nullif(current_setting('memoir.work', true), '')::bigint $$;
 CREATE TYPE memoir.generation_state AS ENUM ('waiting', 'published');
 
 -- The model of an organisation, and what it may spend on a UTC day. A key is only named: workers have it in their
--- environment. Prices are in US dollars per million tokens. NULL is no model, the provider's own, and no limit.
+-- environment. Prices are in US dollars per million tokens. Empty is the built-in model and the provider's own address;
+-- 0 is no limit.
 ALTER TABLE memoir.organisation
-	ADD COLUMN model        text,
-	ADD COLUMN key_env      text,
-	ADD COLUMN base_url     text,
-	ADD COLUMN daily_tokens bigint,
-	ADD COLUMN daily_cost   double precision,
+	ADD COLUMN model        text NOT NULL DEFAULT '',
+	ADD COLUMN key_env      text NOT NULL DEFAULT '',
+	ADD COLUMN base_url     text NOT NULL DEFAULT '',
+	ADD COLUMN daily_tokens bigint NOT NULL DEFAULT 0,
+	ADD COLUMN daily_cost   double precision NOT NULL DEFAULT 0,
 	ADD COLUMN input_price  double precision NOT NULL DEFAULT 0,
 	ADD COLUMN output_price double precision NOT NULL DEFAULT 0,
 	ADD COLUMN review       boolean NOT NULL DEFAULT false;
@@ -75,6 +76,28 @@ BEGIN
 	SELECT p.organisation INTO found FROM memoir.project p WHERE p.id = work AND p.alias_of IS NULL;
 	PERFORM set_config('memoir.organisation', coalesce(found::text, ''), true);
 	RETURN found;
+END $$;
+
+-- The newest published generation of a project for whom a token (its hash) belongs to, in one round trip. known is the
+-- hash of an archive that the caller has: then body is NULL, and is not read.
+CREATE FUNCTION memoir.newest_archive(token bytea, key text, known bytea) RETURNS TABLE (machine bigint, live boolean,
+	revoked boolean, readable boolean, number bigint, hash bytea, body bytea) ROWS 1 LANGUAGE plpgsql AS $$
+DECLARE
+	r record;
+BEGIN
+	SELECT e.machine, e.live, e.revoked, e.newest IS NOT NULL INTO machine, live, revoked, readable
+	FROM memoir.enter(token, false, key) e;
+	IF readable THEN
+		SELECT t.organisation, t.project INTO r FROM memoir.reach(token, key, 'reader') t;
+		SELECT g.number, g.archive INTO number, hash FROM memoir.generation g
+		WHERE g.organisation = r.organisation AND g.project = r.project AND g.state = 'published'
+		ORDER BY g.number DESC LIMIT 1;
+		IF hash <> known OR known IS NULL THEN
+			SELECT a.body INTO body FROM memoir.archive a
+			WHERE a.organisation = r.organisation AND a.project = r.project AND a.hash = newest_archive.hash;
+		END IF;
+	END IF;
+	RETURN NEXT;
 END $$;
 
 ALTER TABLE memoir.archive ENABLE ROW LEVEL SECURITY;

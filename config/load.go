@@ -167,6 +167,7 @@ func (s Settings) check() error {
 
 var reservedVariables = []string{
 	"MEMOIR_HOME",        // where the data is
+	"MEMOIR_TOKEN",       // of a hub, for --token-env
 	memoir.ChildVariable, // set for processes that memoir starts
 	"MEMOIR_CORPUS",      // where the tests find their sessions
 }
@@ -181,9 +182,9 @@ func variableOf(setting string) string {
 // VariableHelp describes the names and values of the variables.
 const VariableHelp = `A setting's variable is MEMOIR_ and its name in capitals, with _ for each dot and before each
 inner capital: MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. A list is separated as PATH is, by colons
-or on Windows semicolons. Projects and providers have no variables. Except MEMOIR_HOME, any
-other variable that begins with MEMOIR_ is an error: commands that read settings stop, hooks do
-nothing, and doctor names it.
+or on Windows semicolons. Projects and providers have no variables. Except MEMOIR_HOME and
+MEMOIR_TOKEN, any other variable that begins with MEMOIR_ is an error: commands that read settings
+stop, hooks do nothing, and doctor names it.
 `
 
 var capital = lazyregexp.New(`[A-Z]`)

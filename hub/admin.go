@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -125,6 +126,16 @@ func (a Admin) NewCode(ctx context.Context, name string) (code string, err error
 	return code, err
 }
 
+// NewToken returns a token of a member for machines that cannot join, such as containers. All of them are one machine.
+func (a Admin) NewToken(ctx context.Context, name string, life time.Duration) (token string, err error) {
+	token = rand.Text()
+	return token, a.member(ctx, "token add", name, "", func(tx pgx.Tx, org, member int64) error {
+		_, err := tx.Exec(ctx, `INSERT INTO memoir.token (hash, organisation, member, machine, expires)
+			VALUES ($1, $2, $3, 'containers', now() + $4::interval)`, hashOf(token), org, member, life)
+		return err
+	})
+}
+
 func newCode(ctx context.Context, tx pgx.Tx, org, member int64) (string, error) {
 	code := rand.Text()
 	_, err := tx.Exec(ctx, `INSERT INTO memoir.code (hash, organisation, member, expires)
@@ -178,11 +189,14 @@ func remove(ctx context.Context, tx pgx.Tx, member int64) error {
 // Erase removes a member with the statements. A tombstone, which is a hash, stays of each, so that other machines drop
 // it and it does not come back. It returns how many were erased.
 func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
-	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, _, member int64) error {
+	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, org, member int64) error {
 		if err := remove(ctx, tx, member); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM memoir.token WHERE member = $1`, member); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM memoir.transcript WHERE member = $1`, member); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `SELECT FROM memoir.project
@@ -198,8 +212,10 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 				RETURNING p.id, p.seq - c.n AS before)
 			INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
 			SELECT organisation, project, member, hash, r.before + n FROM numbered JOIN raised r ON r.id = project`, member)
-		erased = int(done.RowsAffected())
-		return err
+		if erased = int(done.RowsAffected()); err != nil {
+			return err
+		}
+		return a.hub.queueDue(ctx, tx, org)
 	})
 	return erased, err
 }
@@ -298,7 +314,10 @@ func (a Admin) Alias(ctx context.Context, of, key string) error {
 		if err != nil || from == into {
 			return err
 		}
-		return merge(ctx, tx, into, from)
+		if err := merge(ctx, tx, into, from); err != nil {
+			return err
+		}
+		return a.hub.queueDue(ctx, tx, org)
 	})
 }
 
@@ -328,6 +347,11 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 	b.Queue(`INSERT INTO memoir.access SELECT organisation, member, $1, role FROM memoir.access WHERE project = $2
 		ON CONFLICT (member, project) DO UPDATE SET role = greatest(access.role, excluded.role)`, into, from)
 	b.Queue(`DELETE FROM memoir.access WHERE project = $1`, from)
+	b.Queue(`UPDATE memoir.transcript SET project = $1 WHERE project = $2
+		AND hash NOT IN (SELECT hash FROM memoir.transcript WHERE project = $1)`, into, from)
+	b.Queue(`DELETE FROM memoir.transcript WHERE project = $1`, from)
+	b.Queue(`DELETE FROM memoir.generation WHERE project = $1`, from)
+	b.Queue(`DELETE FROM memoir.archive WHERE project = $1`, from)
 	b.Queue(`UPDATE memoir.project SET alias_of = $1, seq = 0 WHERE id = $2 OR alias_of = $2`, into, from)
 	return tx.SendBatch(ctx, b).Close()
 }

@@ -24,27 +24,37 @@ func SchemaVersion() int {
 // Migrate applies the migrations that the database lacks, each in a transaction of its own, and grants serveRole what
 // serving needs. It returns how many were applied. Several may run at once: each waits for the one before.
 func (h *Hub) Migrate(ctx context.Context, serveRole string) (applied int, err error) {
-	for {
-		var done bool
-		err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {
-			done, err = migrateOnce(ctx, tx, serveRole)
+	step := func(do func(ctx context.Context, tx pgx.Tx) (bool, error)) (ended bool, err error) {
+		err = pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+			err := checkServeRole(ctx, tx, serveRole)
+			if err == nil { // the lock ends with the transaction, so that it works behind a pooler
+				_, err = tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('memoir.migration'))`)
+			}
+			if err == nil {
+				ended, err = do(ctx, tx)
+			}
 			return err
 		})
-		if err != nil || done {
-			return applied, asError(err)
+		return ended, asError(err)
+	}
+	for ended := false; !ended; {
+		if ended, err = step(h.migrateJobs); err != nil {
+			return 0, err
+		}
+	}
+	for {
+		ended, err := step(func(ctx context.Context, tx pgx.Tx) (bool, error) { return h.migrateOnce(ctx, tx, serveRole) })
+		if err != nil || ended {
+			return applied, err
 		}
 		applied++
 	}
 }
 
-// migrateOnce applies one migration. If none is left, it grants, and done is true.
-func migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (done bool, err error) {
-	if err := checkServeRole(ctx, tx, serveRole); err != nil {
-		return false, err
-	}
-	// The lock ends with the transaction, so that it works behind a pooler.
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('memoir.migration'));
-		CREATE SCHEMA IF NOT EXISTS memoir;
+// migrateOnce applies one migration. If none is left, it grants, queues jobs for what none has worked on, and done is
+// true.
+func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (done bool, err error) {
+	if _, err := tx.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS memoir;
 		CREATE TABLE IF NOT EXISTS memoir.migration (
 			version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`); err != nil {
 		return false, err
@@ -61,14 +71,18 @@ func migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (done bool, e
 	if err != nil {
 		return false, err
 	}
+	if done {
+		text = append(text, jobGrants...)
+	}
 	sql := strings.ReplaceAll(string(text), "$ROLE", pgx.Identifier{serveRole}.Sanitize())
 	if _, err := tx.Exec(ctx, sql); err != nil {
 		return false, fmt.Errorf("%s: %w", name, err)
 	}
-	if !done {
-		_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
+	if done {
+		return true, h.queueDue(ctx, tx, 0)
 	}
-	return done, err
+	_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
+	return false, err
 }
 
 func schemaVersion(ctx context.Context, q querier) (version int, err error) {

@@ -27,8 +27,8 @@ func TestTheSchemaHasTheFieldsOfTheProtocol(t *testing.T) {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []any{wire.Statement{}, wire.Push{}, wire.Pushed{}, wire.Page{}, wire.Change{}, wire.Join{}, wire.Rotate{}, wire.Joined{},
-		wire.Problem{}} {
+	for _, of := range []any{wire.Statement{}, wire.Push{}, wire.Pushed{}, wire.Page{}, wire.Change{}, wire.Join{}, wire.Rotate{},
+		wire.Joined{}, wire.Problem{}, wire.Transcript{}, wire.Accepted{}} {
 		var fields []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {

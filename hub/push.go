@@ -25,46 +25,69 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		pushed.New += int(done.RowsAffected())
 		return nil
 	}
+	var project int64
 	needed := wire.Writer
 	if len(p.Statements) == 0 {
 		needed = wire.Reader
 	}
-	c, err := h.asMember(ctx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
-		b.Queue(`INSERT INTO memoir.project (organisation, key) SELECT organisation, $2 FROM memoir.reach($1, $2, 'writer')
-			WHERE project IS NULL ON CONFLICT DO NOTHING`, hash, p.Project)
+	store := func(b *pgx.Batch, hash []byte) {
+		queueProject(b, hash, p.Project)
 		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, $4::memoir.role) t
-			WHERE p.id = t.project AND p.organisation = t.organisation`, hash, p.Project, len(p.Statements)+len(p.Tombstones),
-			string(needed)).
-			Exec(func(done pgconn.CommandTag) error {
-				if done.RowsAffected() == 0 {
-					return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
-				}
-				return nil
-			})
+			WHERE p.id = t.project AND p.organisation = t.organisation RETURNING p.id`,
+			hash, p.Project, len(p.Statements)+len(p.Tombstones), string(needed)).QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&project)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
+			}
+			return err
+		})
 		if len(p.Tombstones) > 0 {
-			queueTombstones(b, hash, p, count)
+			queueTombstones(b, whose{`memoir.reach($1, $2, 'reader')`, hash, p.Project}, p, count)
 		}
 		if len(p.Statements) > 0 {
-			queueStatements(b, hash, p, count)
+			queueStatements(b, whose{reached, hash, p.Project}, p, count)
 		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+		c, err := asMemberIn(ctx, tx, token, entry{hold: true}, store)
+		if pushed.Epoch = c.epoch; err == nil && pushed.New > 0 {
+			err = h.queue(ctx, tx, consolidateArgs{project})
+		}
+		return err
 	})
-	pushed.Epoch = c.epoch
 	return pushed, err
 }
 
-// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw.
-func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
-	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
-		FROM memoir.reach($1, $2, 'reader') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
-		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
-	b.Queue(`DELETE FROM memoir.statement s USING memoir.reach($1, $2, 'reader') t, unnest($3::text[]) AS i(hash)
-		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
-			AND s.hash = decode(i.hash, 'hex')`, hash, p.Project, p.Tombstones)
+// queueProject creates a project with its first push.
+func queueProject(b *pgx.Batch, hash []byte, key string) {
+	b.Queue(`INSERT INTO memoir.project (organisation, key) SELECT organisation, $2 FROM `+reached+`
+		WHERE project IS NULL ON CONFLICT DO NOTHING`, hash, key)
 }
 
-func queueStatements(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
+// whose is a table with one row: whose statements are stored, and where. $1 and $2 are its parameters.
+type whose struct {
+	table    string
+	one, two any
+}
+
+// reached is where the token $1 may push the project $2.
+const reached = `memoir.reach($1, $2, 'writer')`
+
+// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw.
+func queueTombstones(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) {
+	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
+		FROM `+w.table+` t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
+		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
+		w.one, w.two, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
+	b.Queue(`DELETE FROM memoir.statement s USING `+w.table+` t, unnest($3::text[]) AS i(hash)
+		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
+			AND s.hash = decode(i.hash, 'hex')`, w.one, w.two, p.Tombstones)
+}
+
+func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) {
 	n := len(p.Statements)
 	hashes, sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	own := make([]bool, n)
@@ -74,13 +97,13 @@ func queueStatements(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.C
 	b.Queue(`INSERT INTO memoir.statement (organisation, project, member, hash, seq, session, own, day, body)
 		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $8 + i.n,
 			i.session, i.own, i.day, i.body::json
-		FROM memoir.reach($1, $2, 'writer') t,
+		FROM `+w.table+` t,
 			unnest($3::text[], $4::text[], $5::boolean[], $6::date[], $7::text[]) WITH ORDINALITY
 				AS i(hash, session, own, day, body, n)
 		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		hash, p.Project, hashes, sessions, own, days, bodies, n).Exec(count)
+		w.one, w.two, hashes, sessions, own, days, bodies, n).Exec(count)
 }
 
 // scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.

@@ -168,6 +168,9 @@ func Tombstones(home string) (lines map[string]string, hashes map[string]bool, e
 	return lines, hashes, nil
 }
 
+// IsForgotten reports whether the hashes of Tombstones have a session.
+func IsForgotten(hashes map[string]bool, key string) bool { return hashes[tombstone(key)] }
+
 func tombstone(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])

@@ -136,6 +136,16 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 	return out, nil
 }
 
+// Shorten reduces the items to at most so many bytes, the outputs of tools first.
+func (l *Loaded) Shorten(most int) {
+	h := holding{l.Items, l.bytes, l.Omitted}
+	h.shed(most)
+	l.Items, l.bytes, l.Omitted = h.items, h.bytes, h.omitted
+}
+
+// EndedAt returns the time of the last item.
+func (l Loaded) EndedAt(otherwise time.Time) time.Time { return lastItemAt(l.Items, otherwise) }
+
 // redaction redacts the items of a session in their order, since what is found in one is removed from the others. The
 // rules search those that wait in goroutines of their own.
 type redaction struct {
@@ -209,7 +219,7 @@ type holding struct {
 func (h *holding) add(it memoir.Item) {
 	h.items = append(h.items, it)
 	if h.bytes += costOf(it); h.bytes > maxHeld {
-		h.shed()
+		h.shed(maxHeld * 7 / 8) // so that it is seldom called
 	}
 }
 
@@ -234,11 +244,11 @@ var shedding = []struct {
 
 func isTool(it memoir.Item) bool { return it.Kind == memoir.ItemTool }
 
-// shed reduces the items to 7/8 of maxHeld, so that it is seldom called.
-func (h *holding) shed() {
+// shed reduces the items to at most so many bytes.
+func (h *holding) shed(most int) {
 	for _, s := range shedding {
 		for i := range h.items {
-			if h.bytes <= maxHeld*7/8 {
+			if h.bytes <= most {
 				break
 			}
 			it := &h.items[i]

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -290,8 +288,8 @@ func noteHash(st memoir.Statement) string {
 // gets a new key, numbered by those that were forgotten, and that of before is forgotten: so lines that rested on it
 // go, whoever wrote them.
 func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool, err error) {
-	e := memoir.Extraction{ProjectID: projectID, Model: "received"}
-	hashes, n, forgotten := sha256.New(), -1, true
+	e := memoir.Extraction{ProjectID: projectID}
+	n, forgotten := -1, true
 	for forgotten && err == nil {
 		n++
 		forgotten, err = t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n))
@@ -304,11 +302,10 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 		[]any{projectID, base}, func(scan scanner) error {
 			var hash, day string
 			var one []memoir.Statement
-			err := scan(&hash, &day, statementColumn{&one})
-			e.EndedAt, _ = time.Parse(time.DateOnly, day) // it was checked
-			e.Statements = append(e.Statements, one...)
-			hashes.Write([]byte(hash))
-			return err
+			if err := scan(&hash, &day, statementColumn{&one}); err != nil {
+				return err
+			}
+			return e.AddReceived(day, hash, one...)
 		})
 	if err != nil {
 		return false, err
@@ -324,7 +321,6 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 	if err != nil || len(e.Statements) == 0 {
 		return withdrawn, err
 	}
-	e.StartedAt, e.ContentHash = e.EndedAt, hex.EncodeToString(hashes.Sum(nil))
 	source, id := memoir.SplitKey(e.SessionKey)
 	err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: memoir.KindEntry,
 		CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")

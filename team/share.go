@@ -3,14 +3,12 @@ package team
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"math"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"memoir"
 	"memoir/config"
@@ -91,61 +89,22 @@ func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.H
 	return l
 }
 
-// body is the JSON form of a statement that leaves. Again makes another hash of a statement that was withdrawn and may
-// leave again: at the hub, a tombstone is for ever.
-type body struct {
-	memoir.Statement
-	Again int `json:"again,omitempty"`
-}
-
 // of returns the statements that leave of an extraction, each once, and those that stay here. sent is what was sent of
-// it. Claims, and what a person may have meant, never leave.
+// it.
 func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statement, held []Held) {
 	taken := map[string]bool{}
 	for _, s := range sent {
 		taken[s.Hash] = s.Key == l.key && s.Withdrawn
 	}
-	one := wire.Statement{Session: wire.SessionHash(e.SessionKey, l.machine), Day: e.EndedAt.UTC().Format(time.DateOnly)}
-	known := map[string]bool{}
-	for _, st := range e.Statements {
-		if st.Kind == memoir.StatementClaim || st.Signal == memoir.SignalMaybe || l.removed[memoir.LineKey(st.Text)] {
-			continue
-		}
-		one.Own = said(st)
-		b := body{Statement: bare(st, l.places)}
-		why := cmp.Or(l.found(b.Statement), outside(b.Statement))
-		for one.Hash = ""; one.Hash == "" || taken[one.Hash]; b.Again++ {
-			one.Body, _ = json.Marshal(b) // of plain fields
-			one.Hash = wire.Of(one.Session, one.Own, one.Day, one.Body)
-		}
-		if len(one.Body) > wire.MaxStatement {
-			why = "it is too long"
-		}
-		if why != "" {
-			held = append(held, Held{e.SessionKey, l.key, why})
-		} else if !known[one.Hash] {
-			known[one.Hash], out = true, append(out, one)
-		}
+	e.Statements = slices.DeleteFunc(slices.Clone(e.Statements), func(st memoir.Statement) bool {
+		return l.removed[memoir.LineKey(st.Text)]
+	})
+	out, stay := wire.Leaving{Session: wire.SessionHash(e.SessionKey, l.machine), Secret: l.found,
+		Relative: func(text string) string { return relative(text, l.places) }}.Of(e, taken)
+	for _, why := range stay {
+		held = append(held, Held{e.SessionKey, l.key, why})
 	}
 	return out, held
-}
-
-// said reports whether a statement is a person's own word, which only their own machines get.
-func said(st memoir.Statement) bool {
-	return st.By == memoir.ByPerson || st.Kind == memoir.StatementPreference || st.Quote != "" ||
-		st.Signal == memoir.SignalRule
-}
-
-// bare returns the fields of a statement that leave, without paths of this machine.
-func bare(st memoir.Statement, places []place) memoir.Statement {
-	st.ID, st.Quote, st.Items, st.Stands = "", "", nil, ""
-	if strings.HasPrefix(st.Replaces, "#") { // a note's number means another note elsewhere
-		st.Replaces = ""
-	}
-	clean := func(text string) string { return relative(memoir.Visible(text), places) }
-	st = memoir.Changed([]memoir.Statement{st}, clean)[0]
-	st.Paths = slices.DeleteFunc(st.Paths, path.IsAbs)
-	return st
 }
 
 // found names the rule of a secret in a statement, by the rules of now; it is empty if there is none.
@@ -157,19 +116,6 @@ func (l leaving) found(st memoir.Statement) string {
 		return ""
 	}
 	return "it has a secret (" + rules + ")"
-}
-
-// elsewhere matches a path below a person's directory. Hidden directories of programs are alike everywhere.
-var elsewhere = regexp.MustCompile(`(?:^|[^\w./-])(?:~/[^.\s]|/(?:home|Users|Volumes|mnt)/)`)
-
-// outside says that a statement names a directory outside of the project; it is empty if it names none.
-func outside(st memoir.Statement) string {
-	for _, text := range st.Texts() {
-		if elsewhere.MatchString(*text) {
-			return "it names a directory outside of the project"
-		}
-	}
-	return ""
 }
 
 // A place is a directory of this machine, and what stands for it elsewhere.
@@ -200,6 +146,12 @@ func placesOf(dirs []string, home string) (out []place) {
 	return out
 }
 
+// Relative returns what makes the paths of a text relative to a project's directories, and to the home directory.
+func Relative(dirs []string, home string) func(text string) string {
+	places := placesOf(dirs, home)
+	return func(text string) string { return relative(text, places) }
+}
+
 // relative makes the paths of a text relative to its places.
 func relative(text string, places []place) string {
 	for _, p := range places {
@@ -213,9 +165,6 @@ func relative(text string, places []place) string {
 	return text
 }
 
-// maxTimes bounds how often another machine says that something passed.
-const maxTimes = 100
-
 // arrived returns what is stored of a change, and whether anything is. me is this person's name. Whatever a hub sends
 // is data: what is not understood is left out, and what remains is redacted.
 func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Received, ok bool) {
@@ -223,45 +172,13 @@ func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Rece
 	if c.Member == me {
 		out.Member = ""
 	}
-	var st memoir.Statement
-	switch {
-	case !wire.IsHex(c.Hash, wire.HashDigits):
-		return out, false
-	case c.Gone:
-		return out, true
-	case c.Check() != nil, c.Own && out.Member != "", json.Unmarshal(c.Body, &st) != nil, st.Text == "",
-		st.Kind == memoir.StatementClaim,
-		!slices.Contains(memoir.StatementKinds, st.Kind), st.Signal == memoir.SignalMaybe:
-		return out, false
+	if c.Gone {
+		return out, wire.IsHex(c.Hash, wire.HashDigits)
 	}
-	if out.Member != "" {
-		st = theirs(st)
+	st, ok := c.Received(out.Member == "")
+	if ok {
+		e, _ := scanner.Extraction(memoir.Extraction{Statements: []memoir.Statement{st}})
+		out.Statement = e.Statements[0]
 	}
-	st = bare(st, nil)
-	st.Times = max(0, min(st.Times, maxTimes))
-	st.Text, st.Purpose = strings.Join(strings.Fields(st.Text), " "), memoir.Cut(memoir.Visible(st.Purpose), 20)
-	odd := func(p string) bool { return !memoir.Anchor{Path: p}.Valid() }
-	if st.Paths = slices.DeleteFunc(st.Paths, odd); st.Dir != "" && odd(st.Dir) {
-		st.Dir = ""
-	}
-	st.Anchors = slices.DeleteFunc(st.Anchors, func(a memoir.Anchor) bool { return !a.Valid() })
-	st.Anchors = st.Anchors[:min(len(st.Anchors), memoir.MaxAnchors)]
-	e, _ := scanner.Extraction(memoir.Extraction{Statements: []memoir.Statement{st}})
-	out.Statement = e.Statements[0]
-	return out, true
-}
-
-// theirs returns what another member says as what it is here: never this person's word, or a wish.
-func theirs(st memoir.Statement) memoir.Statement {
-	if said(st) || st.Signal == memoir.SignalNote {
-		st.Signal = memoir.SignalModel
-	}
-	if st.By != memoir.ByTool {
-		st.By = memoir.ByAgent
-	}
-	if st.Kind == memoir.StatementPreference {
-		st.Kind = memoir.StatementDecision
-	}
-	st.Replaces = ""
-	return st
+	return out, ok
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,7 +19,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"memoir/memory"
 	hub "memoir/team/wire"
+	"memoir/testdata"
 )
 
 // A fakeHub keeps what is pushed in memory. A code or token is the name of a member with a suffix.
@@ -28,6 +32,7 @@ type fakeHub struct {
 	changes map[string][]hub.Change // by project, in order
 	revoked map[string]bool         // tokens
 	rotated map[string]string       // by new tokens, whose they are; by old ones, empty
+	archive map[string][]byte       // by project
 	all     strings.Builder         // every byte that it got
 	length  int                     // of a page, short, so that there are several
 	// before answers instead of the hub if it returns true; may be nil.
@@ -111,6 +116,27 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 		out = hub.Pushed{Epoch: h.epoch, New: h.store(member, p)}
 	case route == "GET /v1/pull":
 		out = h.page(member, r)
+	case route == "GET /v1/archive":
+		body := h.archive[r.URL.Query().Get("project")]
+		sum := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(body)))
+		switch w.Header().Set("ETag", sum); {
+		case body == nil:
+			problem(404, hub.Problem{Title: "no generation yet", Code: hub.CodeNotFound})
+		case r.Header.Get("If-None-Match") == sum:
+			w.WriteHeader(304)
+		default:
+			_, _ = w.Write(body)
+		}
+		return
+	case route == "POST /v1/sessions":
+		var t hub.Transcript
+		h.read(r, &t)
+		if err := t.Check(); err != nil {
+			problem(400, hub.Problem{Title: err.Error(), Code: hub.CodeUsage})
+			return
+		}
+		out = hub.Accepted{New: !h.revoked[t.Hash()]}
+		h.revoked[t.Hash()] = true
 	}
 	if h.after != nil && h.after(r) {
 		panic(http.ErrAbortHandler)
@@ -201,7 +227,7 @@ func (h *fakeHub) texts(project string) (texts []string) {
 // scriptHub is the command hub of scripts: it starts a hub, writes codes into files, and later stops it.
 func scriptHub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: hub start|stop|revoke [TOKEN]")
+		ts.Fatalf("usage: hub start|stop|got|revoke TOKEN|publish N PROJECT DIR")
 	}
 	running := ts.Value("hub").(*[]*fakeHub)
 	switch args[0] {
@@ -215,6 +241,26 @@ func scriptHub(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "stop":
 		(*running)[0].Close()
+	case "got":
+		ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "got"), []byte((*running)[0].all.String()), 0o600))
+	case "publish":
+		secret, _, _ := testdata.Fake("github-pat")
+		texts, files := strings.NewReplacer("ESC", "\x1b", "SECRET", secret), memory.Files{}
+		ts.Check(filepath.WalkDir(ts.MkAbs(args[3]), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				name, _ := filepath.Rel(ts.MkAbs(args[3]), path)
+				files[filepath.ToSlash(name)] = []byte(texts.Replace(ts.ReadFile(path)))
+			}
+			return err
+		}))
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		archive, err := memory.Pack(files, memory.Manifest{}.Describing(n, files))
+		ts.Check(err)
+		(*running)[0].archive = map[string][]byte{args[2]: archive}
+	case "damage":
+		archive := (*running)[0].archive[args[1]]
+		archive[len(archive)/2]++
 	case "revoke":
 		(*running)[0].mu.Lock()
 		(*running)[0].revoked[args[1]] = true

@@ -18,6 +18,7 @@ import (
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/prompts"
+	"memoir/team"
 )
 
 // injectPatience is how long inject waits for the input of a hook. Agents write at once; a pipe that
@@ -98,7 +99,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		return err
 	}
 	settings := opts.Settings
-	if !settings.Memories.Enabled {
+	if !tells(settings, opts.Home) {
 		p.ui.write(hookOutput(agent, in.Event, "", ""))
 		return nil
 	}
@@ -122,6 +123,11 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	}
 	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
 	return nil
+}
+
+// tells reports whether sessions are told the memory of a home. Who pulled it from a hub need not switch it on, too.
+func tells(settings config.Settings, home string) bool {
+	return settings.Memories.Enabled || settings.Origin("memories.enabled") == "default" && team.HasPulled(home)
 }
 
 func viewCommand(p *program) *cli.Command {
@@ -156,7 +162,7 @@ func viewCommand(p *program) *cli.Command {
 				case found.why != "":
 					p.ui.say("nothing to inject here: %s", found.why)
 					p.ui.sayHint(hint)
-				case !settings.Memories.Enabled:
+				case !tells(settings, p.access(c).Home):
 					p.ui.say("memories.enabled is off: hooks inject nothing")
 					p.ui.sayHint("`memoir install` or `memoir config set memories.enabled true` switches it on")
 				}

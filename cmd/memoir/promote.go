@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
+	"memoir/model"
+	"memoir/operation"
+	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
 	"memoir/team"
@@ -177,6 +182,165 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 	if err == nil {
 		p.ui.say("the team memory of %s is %strusted", u.Common, map[bool]string{true: "not "}[c.Bool("undo")])
 		p.ui.sayHint("`memoir run` reads it")
+	}
+	return err
+}
+
+func containerFlags(more ...cli.Flag) []cli.Flag {
+	return append(more, &cli.StringFlag{Name: "token-env", Usage: "the environment `VARIABLE` that has the token"},
+		&cli.StringFlag{Name: "as", Usage: "the project's `NAME` at the hub, instead of its remote"})
+}
+
+// hubNamed returns the hub of the command line; the zero Hub if it names none.
+func (p *program) hubNamed(c *cli.Context) (h team.Hub, err error) {
+	names := slices.ContainsFunc([]string{"token-env", "as", "transcripts"}, c.IsSet)
+	if h.URL, err = optional(c); err != nil || h.URL == "" && !names {
+		return h, err
+	}
+	if h.URL == "" || c.String("token-env") == "" {
+		return h, usagef("the token of a machine that has joined; an argument would show it to all users",
+			"%s needs a URL and --token-env VARIABLE", calledAs(c))
+	}
+	h.Token = strings.TrimSpace(p.getenv(c.String("token-env")))
+	return h, nil
+}
+
+// pullTeam receives, or gets a memory from a hub that this home has not joined. The latter is a step of a setup, which
+// must not fail since there is no memory.
+func (p *program) pullTeam(c *cli.Context) error {
+	h, err := p.hubNamed(c)
+	if err != nil || h.URL == "" {
+		return cmp.Or(err, p.syncs(team.Pull)(c))
+	}
+	key, n, err := p.pullMemory(c, h)
+	why := ""
+	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeUsage && code != memoir.CodeConfig &&
+		c.Context.Err() == nil {
+		why, err = p.redact(err.Error()), nil
+	}
+	return p.result(c, err, map[string]any{"project": key, "generation": n, "why": why}, func() {
+		switch {
+		case why != "":
+			p.ui.warn("", "no memory is pulled: %s", why)
+		case n == 0:
+			p.ui.say("the memory of %s is up to date", key)
+		default:
+			p.ui.say("pulled generation %d of %s", n, key)
+		}
+	})
+}
+
+// pullMemory returns the project's key at the hub, and the number of the generation that the home did not have.
+func (p *program) pullMemory(c *cli.Context, h team.Hub) (key string, n int, err error) {
+	opts, here, key, err := p.container(c)
+	if err == nil && h.Token == "" {
+		err = errNoToken
+	}
+	scanner, errScanner := p.scanner(c)
+	if err = cmp.Or(err, errScanner); err != nil {
+		return key, 0, err
+	}
+	err = locked(opts.Home, func() (err error) {
+		n, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
+		return err
+	})
+	return key, n, err
+}
+
+var errNoToken = notFoundf("", "the variable of --token-env is empty")
+
+// container returns the project of this directory and its key at a hub. A home with a database is refused.
+func (p *program) container(c *cli.Context) (opts pipeline.Options, here place, key string, err error) {
+	if opts, err = p.options(c, nil); err != nil {
+		return opts, here, "", err
+	}
+	_, errJoined := team.Load(opts.Home)
+	_, errDatabase := os.Lstat(filepath.Join(opts.Home, databaseName))
+	if !errors.Is(errJoined, team.ErrNone) || errDatabase == nil {
+		return opts, here, "", usagef("`memoir team join` and `memoir team sync` share what is here",
+			"%s has a database or has joined a hub: a URL is for containers", opts.Home)
+	}
+	if here, err = p.here(opts.Settings); err != nil {
+		return opts, here, "", err
+	}
+	if !here.status.OK() {
+		return opts, here, "", notFoundf("", "%s is not a project: %s", here.dir, here.status)
+	}
+	key, err = p.keyToShare(c, opts, store.ProjectRow{Project: here.project}, "")
+	if err != nil && !c.IsSet("as") {
+		err = notFoundf(memoir.HintOf(err), "%v", err)
+	}
+	return opts, here, key, err
+}
+
+// pushTeam sends, or sends the sessions below a directory to a hub that this home has not joined.
+func (p *program) pushTeam(c *cli.Context) error {
+	h, err := p.hubNamed(c)
+	if err != nil || h.URL == "" {
+		return cmp.Or(err, p.syncs(team.Push)(c))
+	}
+	t := operation.Transcripts{Dir: c.String("transcripts"), Named: c.IsSet("as"), UserHome: config.UserHome(p.environ)}
+	if t.Dir == "" {
+		return usagef("", "%s URL needs --transcripts DIR", calledAs(c))
+	}
+	sender := team.Sender{Wait: p.sleep}
+	if p.sleep == nil {
+		sender.Wait = model.Sleep
+	}
+	errSender := sender.To(h)
+	opts, here, key, err := p.container(c)
+	if err = cmp.Or(errSender, err); err != nil {
+		return err
+	}
+	t.Home, t.Project, t.Key = opts.Home, here.project, key
+	t.Settings, _, err = p.projectSettings(c, opts.Settings, here.top)
+	if t.Scanner, errSender = p.scanner(c); cmp.Or(err, errSender) != nil {
+		return cmp.Or(err, errSender)
+	}
+	switch {
+	case t.Settings.Off || !t.Settings.Team.Share:
+		return usagef("", "%s, or team.share, keeps what is here", filepath.Join(here.top, config.ProjectFileName))
+	case c.Bool("dry-run"):
+		return p.sendSessions(c, t, nil)
+	case h.Token == "":
+		return errNoToken
+	}
+	return p.sendSessions(c, t, &sender)
+}
+
+// sendSessions sends sessions, and says which it left out; without a sender it only says that.
+func (p *program) sendSessions(c *cli.Context, t operation.Transcripts, to *team.Sender) error {
+	all, failed, sent, known, left := []operation.Sending{}, 0, 0, 0, map[string]int{}
+	others, err := t.Send(c.Context, to, func(s operation.Sending) {
+		s.Error = p.redact(s.Error)
+		all = append(all, s)
+		switch {
+		case s.Error != "":
+			failed++
+			p.ui.warn("", "%s", s.Say())
+		case s.Reason != "":
+			left[s.Reason]++
+			p.ui.detail("left out: %s", s.Say())
+		case s.Transcript != nil:
+			sent++
+			p.ui.detail("%s: %d bytes", s.Session, len(s.Transcript.Items))
+		case s.New:
+			sent++
+		default:
+			known++
+		}
+	})
+	err = p.result(c, err, map[string]any{"project": t.Key, "dry_run": to == nil, "sessions": all, "not_sessions": others},
+		func() {
+			verb := map[bool]string{true: "would be sent", false: "sent"}[to == nil]
+			p.ui.say("%s %s to %s, %d known already", count(sent, "session"), verb, t.Key, known)
+			if len(left) > 0 || others > 0 {
+				p.ui.say("left out: %s; %s no session", cmp.Or(byRule(left), "none"), countAre(others, "file"))
+				p.ui.sayHint("-v lists them")
+			}
+		})
+	if err == nil && failed > 0 {
+		err = status(exitPartly)
 	}
 	return err
 }

@@ -58,8 +58,19 @@ func teamCommand(p *program) *cli.Command {
 				"Withdraws from the hub what this machine sent of a project, at once or with the next run, and\n"+
 					"removes what was received of it.", keep, "memoir team unshare"),
 			sub(p.syncs(team.Push|team.Pull), "sync", "", "send and receive now", syncs, nil, "memoir team sync"),
-			sub(p.syncs(team.Push), "push", "", "send now", syncs, nil, "memoir team push"),
-			sub(p.syncs(team.Pull), "pull", "", "receive now", syncs, nil, "memoir team pull"),
+			sub(p.pushTeam, "push", "[URL]", "send now, or send sessions from a container", syncs+"\n"+
+				"With a URL and --transcripts it sends the sessions of this directory's project to a hub that this\n"+
+				"home has not joined, redacted and each once; the hub extracts from them: docs/fleets.md. What a\n"+
+				"person said in them is kept by nobody. It exits with 3 if some could not be read or sent.",
+				containerFlags(&cli.StringFlag{Name: "transcripts", Usage: "send the sessions below `DIR`"},
+					&cli.BoolFlag{Name: "dry-run", Usage: "list what would be sent, with --json all of it, and send nothing"}),
+				"memoir team push", "memoir team push https://hub.example.com --token-env MEMOIR_TOKEN --transcripts ~/.claude"),
+			sub(p.pullTeam, "pull", "[URL]", "receive now, or get a memory into a container", syncs+"\n"+
+				"With a URL it gets the memory of this directory's project from a hub that this home has not\n"+
+				"joined, for containers: docs/fleets.md. The home gets no database, and sessions are told the\n"+
+				"memory even if memories.enabled is off. If there is none, or the hub is away, it says so and\n"+
+				"exits with 0.", containerFlags(),
+				"memoir team pull", "memoir team pull https://hub.example.com --token-env MEMOIR_TOKEN"),
 			sub(p.teamStatus, "status", "", "show what is shared, and how synchronising goes",
 				"Shows the hub, the shared projects, what waits, what stays here and why, and since when\n"+
 					"synchronising fails. It uses no network.", nil, "memoir team status"),

@@ -237,8 +237,9 @@ CREATE POLICY read ON memoir.project FOR SELECT USING (organisation = memoir.cur
 		OR coalesce(alias_of, id) IN (SELECT project FROM memoir.access)));
 CREATE POLICY first ON memoir.project FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
 	AND alias_of IS NULL AND EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer'));
-CREATE POLICY change ON memoir.project FOR UPDATE USING (organisation = memoir.current_organisation()
-	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL) OR id IN (SELECT project FROM memoir.access)));
+CREATE POLICY push ON memoir.project FOR UPDATE USING (organisation = memoir.current_organisation()
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR id IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
 
 CREATE POLICY read ON memoir.statement FOR SELECT USING (organisation = memoir.current_organisation()
 	AND (NOT own OR member = memoir.current_member())
@@ -254,7 +255,8 @@ CREATE POLICY read ON memoir.tombstone FOR SELECT USING (organisation = memoir.c
 	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL) OR project IN (SELECT project FROM memoir.access)));
 CREATE POLICY withdraw ON memoir.tombstone FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
 	AND member = memoir.current_member()
-	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL) OR project IN (SELECT project FROM memoir.access)));
+	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role >= 'writer')
+		OR project IN (SELECT project FROM memoir.access WHERE role >= 'writer')));
 
 CREATE POLICY append ON memoir.audit FOR INSERT
 	WITH CHECK (organisation IS NOT DISTINCT FROM memoir.current_organisation()

@@ -5,7 +5,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -220,17 +219,6 @@ func CheckProject(key string) error {
 		}
 	}
 	return CheckName(key, MaxProject)
-}
-
-// MemberName returns the name of a member as it stands in keys and lines of machines; it is never empty.
-func MemberName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) {
-			return '_'
-		}
-		return r
-	}, name)
-	return cmp.Or(memoir.CutBytes(name, MaxMemberName, ""), "_")
 }
 
 // CheckName returns an error of code memoir.CodeUsage unless a name is printable, without spaces at its ends, and has 1

@@ -1,0 +1,143 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/team/wire"
+)
+
+// archived is the answer to a request for an archive; without a body, the caller has it.
+type archived struct {
+	number int64
+	hash   []byte
+	body   []byte
+}
+
+const newestArchive = `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
+	coalesce(readable, false), coalesce(number, 0), hash, body FROM memoir.newest_archive($1, $2, $3)`
+
+// archive answers with the newest published generation of a project. It asks for PostgreSQL's binary form, since the
+// other one is twice as long.
+func (h *Hub) archive(r *http.Request, token string) (any, error) {
+	key := r.URL.Query().Get("project")
+	if err := wire.CheckProject(key); err != nil {
+		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
+	}
+	tag := strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/")
+	known, _ := hex.DecodeString(strings.Trim(tag, `"`)) // of another form, it is not known
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	conn, err := h.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	read := conn.Conn().PgConn().ExecParams(ctx, newestArchive, [][]byte{hashOf(token), []byte(key), known},
+		[]uint32{byteaOID, textOID, byteaOID}, []int16{1, 0, 1}, []int16{1}).Read()
+	if read.Err != nil {
+		return nil, read.Err
+	}
+	row := read.Rows[0]
+	is := func(b []byte) bool { return len(b) == 1 && b[0] == 1 }
+	c := caller{machine: int64(binary.BigEndian.Uint64(row[0])), live: is(row[1]), revoked: is(row[2])}
+	a := archived{int64(binary.BigEndian.Uint64(row[4])), row[5], row[6]}
+	switch err := c.refused(); {
+	case err != nil:
+		return nil, err
+	case !is(row[3]):
+		return nil, refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
+	case a.number == 0:
+		return nil, refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
+	}
+	return a, nil
+}
+
+// The types of PostgreSQL's parameters.
+const byteaOID, textOID = 17, 25
+
+// write writes the answer, and returns its status.
+func (a archived) write(w http.ResponseWriter) int {
+	head := w.Header()
+	head.Set(wire.VersionHeader, strconv.Itoa(wire.Version))
+	head.Set(wire.GenerationHeader, strconv.FormatInt(a.number, 10))
+	head.Set("ETag", `"`+hex.EncodeToString(a.hash)+`"`)
+	head.Set("Cache-Control", "private, no-cache")
+	head.Set("X-Content-Type-Options", "nosniff")
+	if a.body == nil {
+		w.WriteHeader(http.StatusNotModified)
+		return http.StatusNotModified
+	}
+	head.Set("Content-Type", wire.ArchiveType)
+	head.Set("Content-Length", strconv.Itoa(len(a.body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(a.body)
+	return http.StatusOK
+}
+
+// Generations lists the generations of a project, the newest first.
+func (a Admin) Generations(ctx context.Context, key string) (t Table, err error) {
+	org, err := a.organisation(ctx, a.hub.pool)
+	if err != nil {
+		return t, err
+	}
+	return a.hub.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
+			coalesce(octet_length(a.body), 0) AS bytes
+		FROM memoir.project p JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
+		LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+		WHERE p.organisation = $1 AND p.key = $2 ORDER BY g.number DESC`, org, key)
+}
+
+// Show returns the MEMORY.md of a generation.
+func (a Admin) Show(ctx context.Context, key string, number int64) (text string, err error) {
+	org, err := a.organisation(ctx, a.hub.pool)
+	if err != nil {
+		return "", err
+	}
+	var body []byte
+	err = a.hub.pool.QueryRow(ctx, `SELECT a.body FROM memoir.project p
+		JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
+		JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+		WHERE p.organisation = $1 AND p.key = $2 AND g.number = $3`,
+		org, key, number).Scan(&body)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", noGeneration(key, number)
+	}
+	if err != nil {
+		return "", asError(err)
+	}
+	files, _, err := memory.Unpack(bytes.NewReader(body))
+	return string(files[memoir.MemoryFile]), err
+}
+
+// Accept publishes a generation that waits for a review.
+func (a Admin) Accept(ctx context.Context, key string, number int64) error {
+	return a.do(ctx, "generation accept", key+" "+strconv.FormatInt(number, 10), func(tx pgx.Tx, org int64) error {
+		var id int64
+		err := tx.QueryRow(ctx, `UPDATE memoir.generation g SET state = 'published' FROM memoir.project p
+			WHERE p.organisation = $1 AND p.key = $2 AND g.project = coalesce(p.alias_of, p.id) AND g.number = $3
+				AND g.archive IS NOT NULL RETURNING g.project`, org, key, number).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return noGeneration(key, number)
+		}
+		if err == nil {
+			err = a.hub.queue(ctx, tx, purgeArgs{id})
+		}
+		return err
+	})
+}
+
+func noGeneration(key string, number int64) error {
+	return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub generation list PROJECT` lists them",
+		"%q has no generation %d with an archive", key, number)
+}

@@ -1,0 +1,284 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/semaphore"
+
+	"memoir"
+	"memoir/extract"
+	"memoir/team/wire"
+)
+
+// sent takes the transcript of a session whose machine does not extract.
+func (h *Hub) sent(r *http.Request, token string) (any, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*patience)
+	defer cancel()
+	// Only a member's transcript is read and scanned, which takes time and memory.
+	if _, err := h.asMember(ctx, token, entry{}, nil); err != nil {
+		return nil, err
+	}
+	if transcripts.Acquire(ctx, 1) != nil {
+		return nil, refuse(503, wire.CodeUnavailable, "too many sessions are being sent", "try again later")
+	}
+	defer transcripts.Release(1)
+	var t wire.Transcript
+	if err := readBody(r, &t); err != nil {
+		return nil, err
+	}
+	if err := t.Check(); err != nil {
+		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
+	}
+	if !word.MatchString(string(t.Source)) {
+		return nil, refuse(400, wire.CodeUsage, "the source is no name of an agent", "")
+	}
+	if err := h.scan(wire.Push{Project: t.Project}); err != nil {
+		return nil, err
+	}
+	items, redacted, err := h.cleanItems(t.Items)
+	if err != nil {
+		return nil, err
+	}
+	isNew, err := h.keep(ctx, token, t, items, redacted)
+	return wire.Accepted{New: isNew}, err
+}
+
+// transcripts bounds how many are read at once: each is some ten times as large in memory.
+var transcripts = semaphore.NewWeighted(4)
+
+// word matches names of agents, and kinds, roles and origins of items.
+var word = regexp.MustCompile(`^[a-z_-]{1,30}$`)
+
+// maxSecrets bounds the secrets in a transcript, since each is searched for in all of its texts.
+const maxSecrets = 1 << 14
+
+// cleanItems returns the items without secrets and without what is not known here, as they are stored, and how many
+// secrets it removed.
+func (h *Hub) cleanItems(sent json.RawMessage) (stored []byte, redacted int, err error) {
+	var items []memoir.Item
+	if err := json.Unmarshal(sent, &items); err != nil {
+		return nil, 0, refuse(400, wire.CodeUsage, "the items are not the JSON that is wanted here", "")
+	}
+	last := 0
+	items = slices.DeleteFunc(items, func(it memoir.Item) bool {
+		known := it.N > last && word.MatchString(it.Kind) && word.MatchString(it.Role) && word.MatchString(string(it.Origin))
+		last = max(last, it.N)
+		return !known
+	})
+	r := h.scanner.Session()
+	for i := range items {
+		if items[i] = r.Item(items[i]); r.Secrets() > maxSecrets {
+			return nil, 0, refuse(413, wire.CodeTooLarge, "the session has too many secrets", "")
+		}
+	}
+	for i := range items { // a later item may show what is a secret
+		items[i] = r.Again(items[i])
+	}
+	text, err := json.Marshal(items)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, n := range r.Counts() {
+		redacted += n
+	}
+	to, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = to.Close() }()
+	return to.EncodeAll(text, nil), redacted, nil
+}
+
+// keep stores a transcript with the job that extracts it, and reports whether it is new.
+func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items []byte, redacted int) (bool, error) {
+	var id int64
+	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+		_, err := asMemberIn(ctx, tx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
+			queueProject(b, hash, t.Project)
+			b.Queue(`SELECT project FROM `+reached, hash, t.Project).QueryRow(func(row pgx.Row) error {
+				var project int64
+				err := row.Scan(&project)
+				if errors.Is(err, pgx.ErrNoRows) {
+					return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
+				}
+				return err
+			})
+			b.Queue(`INSERT INTO memoir.transcript
+					(organisation, project, member, machine, hash, session, source, ended, items, redacted)
+				SELECT t.organisation, t.project, t.member, m.id, decode($3, 'hex'), $4, $5, $6, $7, $8
+				FROM `+reached+` t JOIN memoir.token m ON m.hash = $1
+				ON CONFLICT (project, hash) DO NOTHING RETURNING id`,
+				hash, t.Project, t.Hash(), t.Session, string(t.Source), t.Ended.UTC(), items, redacted).
+				Query(func(rows pgx.Rows) error {
+					_, err := pgx.ForEachRow(rows, []any{&id}, func() error { return nil })
+					return err
+				})
+		})
+		if err == nil && id != 0 {
+			err = h.queue(ctx, tx, extractArgs{id})
+		}
+		return err
+	})
+	return id != 0, err
+}
+
+// waiting is a transcript that is being extracted.
+type waiting struct {
+	organisation, project, member int64
+	session, source               string
+	ended                         time.Time
+	items                         []byte
+	may                           bool // the member may still push
+}
+
+// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that
+// ends the job. The lock of the transcript makes another worker wait, which then finds it done. What this program
+// cannot extract now it cannot extract later, so that fails once.
+func (h *Hub) extract(ctx context.Context, id int64) error {
+	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+		var w waiting
+		err := tx.QueryRow(ctx, `SELECT organisation, project, member, session, source, ended, items, may
+			FROM memoir.extract($1)`, id).
+			Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended, &w.items, &w.may)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return complete(ctx, tx)
+		}
+		if err != nil {
+			return err
+		}
+		state, why := "done", ""
+		statements, err := h.statementsOf(ctx, w)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			state, why = "failed", h.scanner.Message(err.Error())
+		default:
+			err = h.replace(ctx, tx, w, statements)
+		}
+		if state == "failed" || err == nil {
+			_, err = tx.Exec(ctx, `UPDATE memoir.transcript SET items = NULL, state = $2::memoir.transcript_state, error = $3
+				WHERE id = $1`, id, state, why)
+		}
+		if err != nil {
+			return err
+		}
+		return complete(ctx, tx)
+	})
+}
+
+// top stands for the directory of the project, which paths in items are relative to.
+const top = "/memoir.project"
+
+// statementsOf returns what leaves of a transcript for other members. Nobody is a person's own machine here, so what a
+// person said goes to nobody.
+func (h *Hub) statementsOf(ctx context.Context, w waiting) (out []wire.Statement, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	if !w.may {
+		return nil, errors.New("the member may not push to this project any more")
+	}
+	from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*wire.MaxBytes))
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	var items []memoir.Item
+	text, err := from.DecodeAll(w.items, nil)
+	if err == nil {
+		err = json.Unmarshal(text, &items)
+	}
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	for i := range items {
+		if items[i].CWD != "" && !path.IsAbs(items[i].CWD) {
+			items[i].CWD = path.Join(top, items[i].CWD)
+		}
+	}
+	e, err := extract.NewBuiltin().Extract(ctx, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
+		Source: memoir.Source(w.source), CWD: top, CreatedAt: items[0].At, UpdatedAt: w.ended}})
+	if err != nil || e.Empty() {
+		return nil, err
+	}
+	e, _ = h.scanner.Extraction(e)
+	if err := extract.Check(e, items); err != nil {
+		return nil, err
+	}
+	extract.Anchors(e, top, items, nil)
+	out, _ = wire.Leaving{Session: w.session, Secret: h.secretOf,
+		Relative: func(text string) string { return inTop.ReplaceAllString(text, "") }}.Of(e, nil)
+	return slices.DeleteFunc(out, func(s wire.Statement) bool { return s.Own }), nil
+}
+
+var inTop = regexp.MustCompile(regexp.QuoteMeta(top) + `/?`)
+
+// secretOf names the rule that finds a secret in a statement.
+func (h *Hub) secretOf(st memoir.Statement) string {
+	rule, err := h.secretIn(marshal(st))
+	if err != nil {
+		return err.Error()
+	}
+	return rule
+}
+
+// replace stores the statements of a transcript. Those of an earlier transcript of the session that it lacks are
+// withdrawn; if a later one was extracted before, nothing is stored.
+func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, statements []wire.Statement) error {
+	var earlier, later bool
+	err := tx.QueryRow(ctx, `SELECT coalesce(bool_or(ended <= $4), false), coalesce(bool_or(ended > $4), false)
+		FROM memoir.transcript WHERE project = $1 AND member = $2 AND session = $3 AND state = 'done'`,
+		w.project, w.member, w.session, w.ended).Scan(&earlier, &later)
+	if err != nil || later {
+		return err
+	}
+	p := wire.Push{Statements: statements}
+	if earlier {
+		rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.statement WHERE organisation = $1 AND project = $2
+			AND member = $3 AND session = $4 AND NOT own ORDER BY 1`, w.organisation, w.project, w.member, w.session)
+		if p.Tombstones, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil { // it has the error of the query, too
+			return err
+		}
+		p.Tombstones = slices.DeleteFunc(p.Tombstones, func(hash string) bool {
+			return slices.ContainsFunc(statements, func(s wire.Statement) bool { return s.Hash == hash })
+		})
+	}
+	n := len(p.Statements) + len(p.Tombstones)
+	if n == 0 {
+		return nil
+	}
+	changed := 0
+	count := func(done pgconn.CommandTag) error {
+		changed += int(done.RowsAffected())
+		return nil
+	}
+	b := &pgx.Batch{}
+	b.Queue(`UPDATE memoir.project SET seq = seq + $3 WHERE organisation = $1 AND id = $2`, w.organisation, w.project, n)
+	by := whose{`(SELECT organisation, id AS project, $2::bigint AS member, seq AS newest FROM memoir.project
+		WHERE id = $1::bigint)`, w.project, w.member}
+	if len(p.Tombstones) > 0 {
+		queueTombstones(b, by, p, count)
+	}
+	if len(p.Statements) > 0 {
+		queueStatements(b, by, p, count)
+	}
+	err = tx.SendBatch(ctx, b).Close()
+	if err == nil && changed > 0 {
+		err = h.queue(ctx, tx, consolidateArgs{w.project})
+	}
+	return err
+}

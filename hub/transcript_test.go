@@ -1,0 +1,239 @@
+package hub_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/klauspost/compress/zstd"
+
+	"memoir"
+	"memoir/hub"
+	"memoir/hub/hubtest"
+	"memoir/secrets/secretstest"
+	"memoir/team/wire"
+)
+
+// session is a transcript of shop in which commands pass, each after a person asked for it.
+func session(t testing.TB, id string, ended time.Time, commands ...string) wire.Transcript {
+	t.Helper()
+	var items []memoir.Item
+	add := func(it memoir.Item) {
+		it.N, it.At = len(items)+1, ended
+		items = append(items, it)
+	}
+	for i, command := range commands {
+		add(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped,
+			Text: fmt.Sprintf("Please make part %d. Never push to main from now on.", i)})
+		add(memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Bash", CWD: ".",
+			Input: command, Output: "ok", Exit: new(int)})
+	}
+	text, err := json.Marshal(items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.Transcript{Project: shop, Session: wire.SessionHash("claude:"+id, ""), Source: memoir.SourceClaude,
+		Ended: ended, Items: text}
+}
+
+var day = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+func (m machine) send(tr wire.Transcript) bool {
+	m.t.Helper()
+	var done wire.Accepted
+	m.must("POST", "/v1/sessions", tr, &done)
+	return done.New
+}
+
+// wantCommands checks the commands that another member gets.
+func wantCommands(t *testing.T, page wire.Page, want ...string) {
+	t.Helper()
+	var got []string
+	for _, c := range page.Items {
+		var st memoir.Statement
+		if !c.Gone && json.Unmarshal(c.Body, &st) == nil {
+			got = append(got, c.Member+": "+st.Text)
+		}
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("a member gets %q, want %q", got, want)
+	}
+}
+
+func TestATranscriptIsExtractedOnceAndItsSecretsAreStoredNowhere(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	ci, ben := join(t, url, d.Member(t, "ci", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Reader))
+	rules, err := secretstest.BuiltIn("../secrets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, planted, commands := rand.New(rand.NewPCG(7, 7)), map[string]string{}, []string{"make test-shop"}
+	for _, rule := range rules {
+		c, ok := rule.Plant(random, true, func(match string) string { return "curl -H 'X: " + match + "' https://host.example" },
+			func(match string) string { return "deploy --token " + match })
+		if ok && len(commands) <= 60 && !strings.ContainsAny(c.Text, "\n") {
+			commands = append(commands, c.Text)
+			for _, part := range c.Parts {
+				planted[part] = c.Rule
+			}
+		}
+	}
+	if len(commands) < 61 {
+		t.Fatalf("%d secrets are planted", len(commands)-1)
+	}
+	tr := session(t, "one", day, commands...)
+	for i, isNew := range []bool{true, false} {
+		if ci.send(tr) != isNew {
+			t.Errorf("push %d", i)
+		}
+	}
+	if n := d.Number(t, "SELECT count(*) FROM river.river_job WHERE kind = 'extract'"); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
+	wantNone := func(when string) {
+		t.Helper()
+		for _, stored := range dump(t, d) {
+			for part, rule := range planted {
+				if strings.Contains(stored, part) {
+					t.Errorf("%s, a secret of %s is stored", when, rule)
+				}
+			}
+		}
+	}
+	wantNone("before a worker extracts")
+	id := d.Number(t, "SELECT id FROM memoir.transcript WHERE redacted >= 60")
+
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Debounce: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			if err := hub.Extract(h, t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	wantNone("afterwards")
+	page := ben.pull(shop, "")
+	if len(page.Items) == 0 || strings.Contains(fmt.Sprint(texts(page)), "push to main") {
+		t.Errorf("a member gets %q", texts(page))
+	}
+	if n := d.Number(t, "SELECT seq FROM memoir.project"); n != int64(len(page.Items)) {
+		t.Errorf("%d changes, %d statements", n, len(page.Items))
+	}
+	if d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE items IS NULL AND state = 'done'") != 1 || ci.send(tr) {
+		t.Error("the items stay, or the transcript is taken again")
+	}
+}
+
+// dump returns every value of the database as text, and the items of transcripts.
+func dump(t *testing.T, d *hubtest.Database) (out []string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), d.URL("postgres", d.Name, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	query := func(sql string) (values []string) {
+		rows, _ := conn.Query(t.Context(), sql)
+		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		return values
+	}
+	for _, table := range query(`SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables
+		WHERE schemaname IN ('memoir', 'river')`) {
+		out = append(out, query("SELECT t::text FROM "+table+" t")...)
+	}
+	from, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	for _, items := range query("SELECT items::text FROM memoir.transcript WHERE items IS NOT NULL") {
+		var packed []byte
+		if _, err := fmt.Sscanf(items, `\x%x`, &packed); err != nil {
+			t.Fatal(err)
+		}
+		text, err := from.DecodeAll(packed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(text))
+	}
+	return out
+}
+
+func TestALaterTranscriptOfASessionReplacesTheEarlierOne(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	ci, ben := join(t, url, d.Member(t, "ci", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Writer))
+	d.Workers(t, hub.WorkOptions{Workers: 2})
+	ben.push(shop, statement("ben's"))
+	all := func(want ...string) {
+		t.Helper()
+		d.Idle(t)
+		wantCommands(t, ben.pull(shop, ""), append([]string{"ben: ben's"}, want...)...)
+	}
+	ci.send(session(t, "one", day, "make a", "make b"))
+	all("ci: run: `make a`", "ci: run: `make b`")
+	ci.send(session(t, "two", day, "make a"))
+	all("ci: run: `make a`", "ci: run: `make b`", "ci: run: `make a`")
+	ci.send(session(t, "one", day.Add(time.Hour), "make c"))
+	all("ci: run: `make a`", "ci: run: `make c`")
+	ci.send(session(t, "one", day.Add(-time.Hour), "make d")) // an older state comes late
+	all("ci: run: `make a`", "ci: run: `make c`")
+}
+
+func TestTranscriptsAreRefused(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	ci, reader := join(t, url, d.Member(t, "ci", wire.Writer)), join(t, url, d.Member(t, "reader", wire.Reader))
+	whole := session(t, "one", day, "make a")
+	reader.refused(wire.CodeForbidden, "POST", "/v1/sessions", whole)
+	machine{t: t, url: url, token: "guess"}.refused(wire.CodeUnauthorised, "POST", "/v1/sessions", whole)
+	for name, change := range map[string]func(*wire.Transcript){
+		"no items":   func(tr *wire.Transcript) { tr.Items = json.RawMessage(`[]`) },
+		"no session": func(tr *wire.Transcript) { tr.Session = "claude:1" },
+		"no source":  func(tr *wire.Transcript) { tr.Source = "Agent 7" },
+		"no project": func(tr *wire.Transcript) { tr.Project = "" },
+	} {
+		tr := whole
+		change(&tr)
+		t.Run(name, func(t *testing.T) {
+			machine{t: t, url: url, token: ci.token}.refused(wire.CodeUsage, "POST", "/v1/sessions", tr)
+		})
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript"); n != 0 {
+		t.Errorf("%d are stored", n)
+	}
+}
+
+func TestNothingIsExtractedForWhoMayNotPushAnyMore(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	ci, ben := join(t, url, d.Member(t, "ci", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Reader))
+	ci.send(session(t, "one", day, "make a"))
+	ci.send(session(t, "two", day, "make a"))
+	d.Must(t, `UPDATE memoir.transcript SET items = 'damaged' WHERE id = (SELECT max(id) FROM memoir.transcript)`)
+	if err := d.Admin.Remove(t.Context(), "ci"); err != nil {
+		t.Fatal(err)
+	}
+	d.Workers(t, hub.WorkOptions{Workers: 2})
+	d.Idle(t)
+	wantCommands(t, ben.pull(shop, ""))
+	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'failed' AND items IS NULL AND error <> ''"); n != 2 {
+		t.Errorf("%d failed", n)
+	}
+}

@@ -1,0 +1,177 @@
+package operation
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"memoir"
+	"memoir/config"
+	"memoir/pipeline"
+	"memoir/project"
+	"memoir/rollout"
+	"memoir/secrets"
+	"memoir/team"
+	"memoir/team/wire"
+)
+
+// Transcripts says which sessions are sent to a hub.
+type Transcripts struct {
+	Dir      string // read every session file below it
+	Home     string // memoir's; what was forgotten there is not sent
+	UserHome string
+	Project  memoir.Project
+	Key      string // of the project at the hub
+	Named    bool   // a person named it: sessions from elsewhere whose project is unknown belong to it
+	Settings config.Settings
+	Scanner  *secrets.Scanner
+}
+
+// A Sending is a session, or a file, with what became of it.
+type Sending struct {
+	Session string `json:"session"` // its key; else the path of a file that cannot be read
+	Reason  string `json:"reason"`  // why it is left out; empty: it is sent
+	Error   string `json:"error"`   // why that failed
+	New     bool   `json:"new"`     // the hub did not have it
+	// Transcript is what would be sent, if nothing is.
+	Transcript *wire.Transcript `json:"transcript,omitempty"`
+}
+
+// The reasons besides memoir.Reasons that a session is left out.
+const (
+	otherProject = "other_project"
+	nothingSaid  = "empty"
+)
+
+// Send reads the sessions below the directory, sends those of the project, and calls tell for each. Without a sender it
+// sends nothing. It reads no database. notSessions counts files of other kinds.
+func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sending)) (notSessions int, err error) {
+	_, forgotten, err := pipeline.Tombstones(o.Home)
+	if err != nil {
+		return 0, err
+	}
+	parts, keys := map[string][]rollout.Part{}, []string{}
+	err = rollout.WalkDir(ctx, o.Dir, func(e rollout.Entry) error {
+		head, err := rollout.Probe(e)
+		switch key := memoir.SessionKey(head.Source, head.ID); {
+		case errors.Is(err, rollout.ErrNoSession):
+			notSessions++
+		case err != nil:
+			tell(Sending{Session: e.Path, Reason: string(memoir.ReasonUnreadable), Error: err.Error()})
+		default:
+			if parts[key] == nil {
+				keys = append(keys, key)
+			}
+			parts[key] = append(parts[key], rollout.Part{Path: e.Path, Head: head})
+		}
+		return nil
+	})
+	resolver := project.NewResolver(project.Options{Explicit: o.Settings.ProjectFor, Home: o.UserHome})
+	for _, key := range keys {
+		if err == nil {
+			err = o.sendOne(ctx, to, resolver, key, rollout.Assemble(parts[key]), forgotten, tell)
+		}
+	}
+	return notSessions, err
+}
+
+func (o Transcripts) sendOne(ctx context.Context, to *team.Sender, r *project.Resolver, key string,
+	parts []rollout.Part, forgotten map[string]bool, tell func(Sending)) error {
+	dirs, reason := o.reason(r, key, parts[0].Head, forgotten)
+	s := Sending{Session: key, Reason: reason}
+	if reason != "" {
+		tell(s)
+		return nil
+	}
+	t, reason, err := o.transcript(ctx, key, parts, dirs, forgotten)
+	ends := memoir.CodeOf(err) != memoir.CodeUnreadable
+	switch s.Reason = reason; {
+	case err != nil && !ends:
+		s.Reason = string(memoir.ReasonUnreadable)
+	case err != nil || reason != "":
+	case to == nil:
+		s.Transcript = &t
+	default:
+		s.New, ends, err = to.Send(ctx, t)
+	}
+	if err != nil && ends {
+		return err
+	}
+	if err != nil {
+		s.Error = err.Error()
+	}
+	tell(s)
+	return nil
+}
+
+// reason returns why a session is left out, or the directories that its paths are relative to.
+func (o Transcripts) reason(r *project.Resolver, key string, h rollout.Head, forgotten map[string]bool) (
+	dirs []string, reason string) {
+	of, status := r.Identify(h.CWD, h.Remote)
+	_, err := os.Stat(h.CWD)
+	elsewhere := err != nil && h.Remote == "" // the project's directory was another one there
+	switch {
+	case h.Kind == memoir.KindSubagent:
+		return nil, string(memoir.ReasonSubagent)
+	case h.Kind == memoir.KindAutomation && !o.Settings.Memories.IncludeAutomation:
+		return nil, string(memoir.ReasonAutomation)
+	case h.Kind == memoir.KindOwnRun:
+		return nil, string(memoir.ReasonOwnRun)
+	case pipeline.IsForgotten(forgotten, key):
+		return nil, string(memoir.ReasonForgotten)
+	case o.Settings.Excluded(h.CWD):
+		return nil, string(memoir.ReasonDisabled)
+	case status.OK() && of.ID == o.Project.ID:
+	case o.Named && elsewhere:
+		return []string{h.CWD}, ""
+	case !status.OK():
+		return nil, string(memoir.ReasonNoProject)
+	default:
+		return nil, otherProject
+	}
+	return append(slices.Clone(of.Directories), o.Project.Directories...), ""
+}
+
+// transcript reads a session as Phase 1 does, and makes it what leaves: redacted, with relative directories and without
+// branches, within the bounds of a request.
+func (o Transcripts) transcript(ctx context.Context, key string, parts []rollout.Part, dirs []string,
+	forgotten map[string]bool) (t wire.Transcript, reason string, err error) {
+	loaded, err := pipeline.Load(ctx, o.Scanner, parts, "", forgotten)
+	if err != nil || len(loaded.Items) == 0 {
+		return t, nothingSaid, err
+	}
+	source, _ := memoir.SplitKey(key)
+	t = wire.Transcript{Project: o.Key, Session: wire.SessionHash(key, ""), Source: source,
+		Ended: loaded.EndedAt(parts[0].Head.UpdatedAt).UTC()}
+	relative := team.Relative(dirs, o.UserHome)
+	for i := range loaded.Items {
+		it := &loaded.Items[i]
+		it.Text, it.Input, it.Output, it.Branch = relative(it.Text), relative(it.Input), relative(it.Output), ""
+		if it.CWD = relative(it.CWD); strings.HasPrefix(it.CWD, "~") {
+			it.CWD = "/" + it.CWD // it is not in the project
+		}
+	}
+	for most := wire.MaxBytes; ; most = most * 3 / 4 {
+		if t.Items, err = json.Marshal(loaded.Items); err != nil || len(t.Items) <= wire.MaxBytes-4<<10 {
+			return t, "", err
+		}
+		loaded.Shorten(most)
+	}
+}
+
+// Say describes what became of a session, for people.
+func (s Sending) Say() string {
+	meaning := memoir.Meanings[memoir.Reason(s.Reason)]
+	switch s.Reason {
+	case otherProject:
+		meaning = "it is of another project"
+	case nothingSaid:
+		meaning = "it has no content"
+	}
+	return fmt.Sprintf("%s: %s", s.Session, cmp.Or(s.Error, meaning))
+}

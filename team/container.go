@@ -1,0 +1,189 @@
+package team
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/memory"
+	"memoir/secrets"
+	"memoir/team/wire"
+)
+
+// A Sender sends sessions to a hub that this home has not joined.
+type Sender struct {
+	c *client
+	// Wait waits before a session is sent again.
+	Wait func(ctx context.Context, d time.Duration) error
+}
+
+// To sets the hub.
+func (s *Sender) To(h Hub) (err error) {
+	s.c, err = newClient(h, begins)
+	return err
+}
+
+// Send sends a session, and reports whether the hub did not have it. A hub that is busy is asked four times. ends says
+// that no other session can be sent either.
+func (s *Sender) Send(ctx context.Context, t wire.Transcript) (isNew, ends bool, err error) {
+	var done wire.Accepted
+	for try := range 4 {
+		err = s.c.call(ctx, http.MethodPost, "/v1/sessions", t, &done)
+		if refused(err) != wire.CodeUnavailable || try == 3 {
+			break
+		}
+		if err := s.Wait(ctx, time.Second<<try); err != nil {
+			return false, true, err
+		}
+	}
+	code := refused(err)
+	return done.New, err != nil && code != wire.CodeUsage && code != wire.CodeTooLarge, err
+}
+
+// Pulled is the memory of a project that a home has from a hub which it has not joined.
+type Pulled struct {
+	URL     string `json:"url"`
+	Project string `json:"project"` // its key at the hub
+	ETag    string `json:"etag"`
+}
+
+// HasPulled reports whether a home has memory from a hub that it has not joined.
+func HasPulled(home string) bool {
+	_, err := os.Lstat(fileOf(home, "pulled"))
+	return err == nil
+}
+
+// PullMemory makes the newest generation that a hub has of a project the memory in a home, which keeps no sessions of
+// its own, and returns the number; 0 if the home has it. Repeating it after a kill completes it.
+func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner *secrets.Scanner) (int, error) {
+	c, err := newClient(h, begins)
+	if err != nil {
+		return 0, err
+	}
+	all := map[string]Pulled{}
+	if err := read(home, "pulled", &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	root := memory.At(home, id)
+	live, err := liveOf(root)
+	if err != nil {
+		return 0, err
+	}
+	was, known := all[id]
+	now := Pulled{URL: c.url, Project: key, ETag: was.ETag}
+	switch {
+	case live.Generation > 0 && !known:
+		return 0, memoir.Errorf(memoir.CodeUsage, "use another --home", "%s has a memory of its own", home)
+	case len(live.Edited) > 0:
+		return 0, memoir.Errorf(memoir.CodeChanged, "move your lines elsewhere and remove "+root.Dir(),
+			"somebody edited the memory of %s here, so it stays", key)
+	case live.Generation == 0 || was != now:
+		now.ETag = ""
+	}
+	path := "/v1/archive?" + url.Values{"project": {key}}.Encode()
+	res, body, err := c.request(ctx, http.MethodGet, path, nil, now.ETag)
+	if err != nil || res.StatusCode == http.StatusNotModified {
+		return 0, err
+	}
+	files, manifest, n, err := cleaned(body, scanner)
+	if err != nil {
+		return 0, memoir.Errorf(memoir.CodeHub, "", "the archive of %s is not valid: %w", c.url, err)
+	}
+	now.ETag = "" // until it is whole, the next pull gets it again
+	all[id] = now
+	err = write(home, "pulled", all)
+	if err == nil {
+		err = replace(ctx, root, n, files, manifest)
+	}
+	if err != nil {
+		return 0, err
+	}
+	sum := sha256.Sum256(body)
+	now.ETag = `"` + hex.EncodeToString(sum[:]) + `"`
+	all[id] = now
+	return n, write(home, "pulled", all)
+}
+
+// liveOf returns the live memory of a root after it removed what a killed pull left.
+func liveOf(root memory.Root) (live memory.Snapshot, err error) {
+	n, err := root.Linked()
+	if err == nil {
+		_, err = root.Recover(n)
+	}
+	if err == nil {
+		live, err = root.Current()
+	}
+	return live, err
+}
+
+// replace publishes the files as generation n, or a later one if the root has that, and removes those before.
+func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m memory.Manifest) error {
+	next, err := root.Next(n - 1)
+	if err == nil {
+		err = root.Stage(ctx, next, files, m)
+	}
+	if err == nil {
+		err = root.Swap(next)
+	}
+	if err == nil {
+		_, err = root.Prune(1, time.Time{})
+	}
+	if err == nil {
+		_, err = root.RemovePrevious()
+	}
+	return err
+}
+
+// cleaned returns what is kept of an archive, which may be from anybody, and its number: the memory and its summary,
+// with the anchors of their lines. Skills stay away, since nobody here has accepted them, and so does what a person is
+// said to want.
+func cleaned(body []byte, scanner *secrets.Scanner) (out memory.Files, m memory.Manifest, n int, err error) {
+	files, theirs, err := memory.Unpack(bytes.NewReader(body))
+	if err == nil && (theirs.Generation > 1e9 || len(body) > wire.MaxArchive) {
+		err = errors.New("it is too large")
+	}
+	if err != nil {
+		return nil, m, 0, err
+	}
+	out = memory.Files{}
+	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
+		if content, ok := files[name]; ok {
+			out[name] = []byte(withoutWishes(consolidate.Passive(memory.Neutralise(string(content)))))
+		}
+	}
+	if out, m.Redactions, err = out.Redacted(scanner.Session()); err != nil {
+		return nil, m, 0, err
+	}
+	m.Anchors = maps.Clone(theirs.Anchors)
+	maps.DeleteFunc(m.Anchors, func(line string, anchors []memoir.Anchor) bool {
+		return len(line) > 100 || len(anchors) > memoir.MaxAnchors ||
+			slices.ContainsFunc(anchors, func(a memoir.Anchor) bool {
+				return !a.Valid() || len(scanner.Find(line+"\n"+a.Path+"\n"+a.Text+"\n"+a.Key)) > 0
+			})
+	})
+	return out, m, theirs.Generation, nil
+}
+
+func withoutWishes(text string) string {
+	wishes := false
+	return memory.Without(text, func(_ int, line string) bool {
+		line = strings.TrimSpace(line)
+		if memoir.IsHeading(line) && !strings.HasPrefix(line, "###") {
+			wishes = consolidate.SaysWishes(line)
+			return false
+		}
+		return wishes && line != ""
+	})
+}

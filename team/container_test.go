@@ -1,0 +1,53 @@
+package team
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"memoir/team/wire"
+)
+
+func TestASessionIsSentAgainWhileTheHubIsBusy(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answers   []string // codes of refusals
+		sent      bool
+		ends      bool
+		requested int
+	}{
+		"busy for a while":   {[]string{wire.CodeUnavailable, wire.CodeUnavailable, wire.CodeUnavailable, ""}, true, false, 4},
+		"busy":               {slices.Repeat([]string{wire.CodeUnavailable}, 9), false, true, 4},
+		"one too large":      {[]string{wire.CodeTooLarge}, false, false, 1},
+		"nobody may":         {[]string{wire.CodeForbidden}, false, true, 1},
+		"taken at first try": {[]string{""}, true, false, 1},
+	} {
+		n, waited := 0, time.Duration(0)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			code := test.answers[n]
+			if n++; code == "" {
+				_ = json.NewEncoder(w).Encode(wire.Accepted{New: true})
+				return
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_ = json.NewEncoder(w).Encode(wire.Problem{Title: "no", Code: code})
+		}))
+		s := Sender{Wait: func(_ context.Context, d time.Duration) error {
+			waited += d
+			return nil
+		}}
+		if err := s.To(Hub{URL: server.URL}); err != nil {
+			t.Fatal(err)
+		}
+		sent, ends, err := s.Send(t.Context(), wire.Transcript{})
+		server.Close()
+		if sent != test.sent || ends != test.ends || (err == nil) != test.sent || n != test.requested ||
+			(n == 4) != (waited == 7*time.Second) {
+			t.Errorf("%s: sent %v, ends %v, %v; %d requests, waited %s", name, sent, ends, err, n, waited)
+		}
+	}
+}

@@ -2,8 +2,8 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -24,11 +24,7 @@ type archived struct {
 	body   []byte
 }
 
-const newestArchive = `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
-	coalesce(readable, false), coalesce(number, 0), hash, body FROM memoir.newest_archive($1, $2, $3)`
-
-// archive answers with the newest published generation of a project. It asks for PostgreSQL's binary form, since the
-// other one is twice as long.
+// archive answers with the newest published generation of a project.
 func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	key := r.URL.Query().Get("project")
 	if err := wire.CheckProject(key); err != nil {
@@ -38,33 +34,22 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	known, _ := hex.DecodeString(strings.Trim(tag, `"`)) // of another form, it is not known
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	conn, err := h.pool.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Release()
-	read := conn.Conn().PgConn().ExecParams(ctx, newestArchive, [][]byte{hashOf(token), []byte(key), known},
-		[]uint32{byteaOID, textOID, byteaOID}, []int16{1, 0, 1}, []int16{1}).Read()
-	if read.Err != nil {
-		return nil, read.Err
-	}
-	row := read.Rows[0]
-	is := func(b []byte) bool { return len(b) == 1 && b[0] == 1 }
-	c := caller{machine: int64(binary.BigEndian.Uint64(row[0])), live: is(row[1]), revoked: is(row[2])}
-	a := archived{int64(binary.BigEndian.Uint64(row[4])), row[5], row[6]}
-	switch err := c.refused(); {
+	var c caller
+	var a archived
+	var readable bool
+	err := h.pool.QueryRow(ctx, `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
+			coalesce(readable, false), coalesce(number, 0), hash, body FROM memoir.newest_archive($1, $2, $3)`,
+		hashOf(token), key, known).Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body)
+	switch err = cmp.Or(err, c.refused()); {
 	case err != nil:
 		return nil, err
-	case !is(row[3]):
+	case !readable:
 		return nil, refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
 	case a.number == 0:
 		return nil, refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
 	}
 	return a, nil
 }
-
-// The types of PostgreSQL's parameters.
-const byteaOID, textOID = 17, 25
 
 // write writes the answer, and returns its status.
 func (a archived) write(w http.ResponseWriter) int {

@@ -19,14 +19,11 @@ import (
 	"memoir/team/wire"
 )
 
-// errOutrun is of a worker that made a generation from one that is not the newest any more.
+// errOutrun is of a worker that made a generation from one that is not the newest any more: it was taken for killed.
 var errOutrun = errors.New("another worker has published")
 
-const (
-	maxTries = 3 // of a consolidation that is outrun
-	// maxStatements bounds the statements of a generation, in bytes. Beyond it, the newest ones are in.
-	maxStatements = 6 << 20
-)
+// maxStatements bounds the statements of a generation, in bytes. Beyond it, the newest ones are in.
+const maxStatements = 6 << 20
 
 // work is a project as a worker has read it.
 type work struct {
@@ -49,15 +46,6 @@ type generation struct {
 // consolidate makes the next generation of a project from the statements that its members share, and publishes it. The
 // same statements give the same files, whichever worker makes them, unless a language model does.
 func (h *Hub) consolidate(ctx context.Context, id int64) error {
-	for try := 1; ; try++ {
-		err := h.consolidateOnce(ctx, id)
-		if !errors.Is(err, errOutrun) || try == maxTries {
-			return err
-		}
-	}
-}
-
-func (h *Hub) consolidateOnce(ctx context.Context, id int64) error {
 	w, err := h.readWork(ctx, id)
 	if errors.Is(err, errGone) {
 		return nil

@@ -53,7 +53,8 @@ func run() error {
 		said.Codes = append(said.Codes, code)
 	}
 	h, err := hub.Open(ctx, hub.Options{
-		Database: d.ServeURL(), Debounce: time.Second, Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Database: d.ServeURL(), Debounce: time.Second,
+		Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err

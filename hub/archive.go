@@ -71,37 +71,27 @@ func (a archived) write(w http.ResponseWriter) int {
 }
 
 // Generations lists the generations of a project, the newest first.
-func (a Admin) Generations(ctx context.Context, key string) (t Table, err error) {
-	org, err := a.organisation(ctx, a.hub.pool)
-	if err != nil {
-		return t, err
-	}
-	return a.hub.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
+func (a Admin) Generations(ctx context.Context, key string) (Table, error) {
+	return a.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
 			coalesce(octet_length(a.body), 0) AS bytes
 		FROM memoir.project p JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
 		LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
-		WHERE p.organisation = $1 AND p.key = $2 ORDER BY g.number DESC`, org, key)
+		WHERE p.organisation = $1 AND p.key = $2 ORDER BY g.number DESC`, key)
 }
 
 // Show returns the MEMORY.md of a generation.
 func (a Admin) Show(ctx context.Context, key string, number int64) (text string, err error) {
-	org, err := a.organisation(ctx, a.hub.pool)
+	found, err := a.table(ctx, `SELECT a.body FROM memoir.project p
+		JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
+		JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+		WHERE p.organisation = $1 AND p.key = $2 AND g.number = $3`, key, number)
+	if err == nil && len(found.Rows) == 0 {
+		err = noGeneration(key, number)
+	}
 	if err != nil {
 		return "", err
 	}
-	var body []byte
-	err = a.hub.pool.QueryRow(ctx, `SELECT a.body FROM memoir.project p
-		JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
-		JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
-		WHERE p.organisation = $1 AND p.key = $2 AND g.number = $3`,
-		org, key, number).Scan(&body)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", noGeneration(key, number)
-	}
-	if err != nil {
-		return "", asError(err)
-	}
-	files, _, err := memory.Unpack(bytes.NewReader(body))
+	files, _, err := memory.Unpack(bytes.NewReader(found.Rows[0][0].([]byte)))
 	return string(files[memoir.MemoryFile]), err
 }
 

@@ -16,6 +16,7 @@ import (
 	"memoir/extract"
 	"memoir/memory"
 	"memoir/project"
+	"memoir/secrets"
 	"memoir/team/wire"
 )
 
@@ -166,26 +167,23 @@ func (w *work) inputOf(extractions []memoir.Extraction) consolidate.Input {
 // since: then the lines that a model made of it go with the old key.
 func (w *work) renumber(extractions []memoir.Extraction) {
 	was, _ := memory.DecodeStatements(w.parent.files[memory.StatementsFile]) // no text of ours is damaged
+	parents := map[string]memoir.Extraction{}
 	for _, parent := range was {
 		base, _ := memoir.ReceivedGroup(parent.SessionKey)
-		for i := range extractions {
-			e := &extractions[i]
-			if e.SessionKey != base {
-				continue
-			}
-			n := 0
-			for memoir.Numbered(base, n) != parent.SessionKey {
-				n++
-			}
-			has := map[string]bool{}
-			for _, st := range e.Statements {
-				has[st.ID] = true
-			}
-			if slices.ContainsFunc(parent.Statements, func(st memoir.Statement) bool { return !has[st.ID] }) {
-				n++
-			}
+		parents[base] = parent
+	}
+	for i := range extractions {
+		e := &extractions[i]
+		parent, known := parents[e.SessionKey]
+		lost := slices.ContainsFunc(parent.Statements, func(was memoir.Statement) bool {
+			return !slices.ContainsFunc(e.Statements, func(is memoir.Statement) bool { return is.ID == was.ID })
+		})
+		for n, base := 0, e.SessionKey; known; n++ {
 			e.SessionKey = memoir.Numbered(base, n)
-			break
+			known = parent.SessionKey != e.SessionKey
+			if !known && lost {
+				e.SessionKey = memoir.Numbered(base, n+1)
+			}
 		}
 	}
 }
@@ -208,20 +206,19 @@ func (h *Hub) nextGeneration(
 	if err == nil {
 		err = consolidate.Verify(made, in)
 	}
-	if err != nil {
-		return nil, false, err
-	}
-	beside := memory.Files{}
-	if len(in.Extractions) > 0 {
-		newest := slices.SortedStableFunc(slices.Values(in.Extractions),
-			func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	beside, newest := memory.Files{}, slices.SortedStableFunc(slices.Values(in.Extractions),
+		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	if len(newest) > 0 {
 		beside[memory.StatementsFile] = memory.EncodeStatements(newest, memory.Neutralise)
 	}
-	files, err := memory.Layout(made, beside)
-	if err != nil {
-		return nil, false, err
+	var files memory.Files
+	var counts secrets.Counts
+	if err == nil {
+		files, err = memory.Layout(made, beside)
 	}
-	files, counts, err := files.Redacted(h.scanner.Session())
+	if err == nil {
+		files, counts, err = files.Redacted(h.scanner.Session())
+	}
 	if err != nil {
 		return nil, false, err
 	}

@@ -263,7 +263,7 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 		if pause == 0 {
 			given, err := h.discard(context.WithoutCancel(ctx), r, reason)
 			if given || err != nil {
-				return err
+				return asError(err)
 			}
 			pause = retry.first
 		}

@@ -23,12 +23,12 @@ func (h *Hub) table(ctx context.Context, sql string, args ...any) (Table, error)
 }
 
 // table is that of the organisation, the first argument of the query.
-func (a Admin) table(ctx context.Context, sql string) (Table, error) {
+func (a Admin) table(ctx context.Context, sql string, args ...any) (Table, error) {
 	org, err := a.organisation(ctx, a.hub.pool)
 	if err != nil {
 		return Table{}, err
 	}
-	return a.hub.table(ctx, sql, org)
+	return a.hub.table(ctx, sql, append([]any{org}, args...)...)
 }
 
 // Organisations lists all organisations.

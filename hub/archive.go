@@ -2,8 +2,8 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -24,11 +24,7 @@ type archived struct {
 	body   []byte
 }
 
-const newestArchive = `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
-	coalesce(readable, false), coalesce(number, 0), hash, body FROM memoir.newest_archive($1, $2, $3)`
-
-// archive answers with the newest published generation of a project. It asks for PostgreSQL's binary form, since the
-// other one is twice as long.
+// archive answers with the newest published generation of a project.
 func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	key := r.URL.Query().Get("project")
 	if err := wire.CheckProject(key); err != nil {
@@ -38,33 +34,22 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	known, _ := hex.DecodeString(strings.Trim(tag, `"`)) // of another form, it is not known
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	conn, err := h.pool.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Release()
-	read := conn.Conn().PgConn().ExecParams(ctx, newestArchive, [][]byte{hashOf(token), []byte(key), known},
-		[]uint32{byteaOID, textOID, byteaOID}, []int16{1, 0, 1}, []int16{1}).Read()
-	if read.Err != nil {
-		return nil, read.Err
-	}
-	row := read.Rows[0]
-	is := func(b []byte) bool { return len(b) == 1 && b[0] == 1 }
-	c := caller{machine: int64(binary.BigEndian.Uint64(row[0])), live: is(row[1]), revoked: is(row[2])}
-	a := archived{int64(binary.BigEndian.Uint64(row[4])), row[5], row[6]}
-	switch err := c.refused(); {
+	var c caller
+	var a archived
+	var readable bool
+	err := h.pool.QueryRow(ctx, `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
+			coalesce(readable, false), coalesce(number, 0), hash, body FROM memoir.newest_archive($1, $2, $3)`,
+		hashOf(token), key, known).Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body)
+	switch err = cmp.Or(err, c.refused()); {
 	case err != nil:
 		return nil, err
-	case !is(row[3]):
+	case !readable:
 		return nil, refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
 	case a.number == 0:
 		return nil, refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
 	}
 	return a, nil
 }
-
-// The types of PostgreSQL's parameters.
-const byteaOID, textOID = 17, 25
 
 // write writes the answer, and returns its status.
 func (a archived) write(w http.ResponseWriter) int {
@@ -86,37 +71,27 @@ func (a archived) write(w http.ResponseWriter) int {
 }
 
 // Generations lists the generations of a project, the newest first.
-func (a Admin) Generations(ctx context.Context, key string) (t Table, err error) {
-	org, err := a.organisation(ctx, a.hub.pool)
-	if err != nil {
-		return t, err
-	}
-	return a.hub.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
+func (a Admin) Generations(ctx context.Context, key string) (Table, error) {
+	return a.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
 			coalesce(octet_length(a.body), 0) AS bytes
 		FROM memoir.project p JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
 		LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
-		WHERE p.organisation = $1 AND p.key = $2 ORDER BY g.number DESC`, org, key)
+		WHERE p.organisation = $1 AND p.key = $2 ORDER BY g.number DESC`, key)
 }
 
 // Show returns the MEMORY.md of a generation.
 func (a Admin) Show(ctx context.Context, key string, number int64) (text string, err error) {
-	org, err := a.organisation(ctx, a.hub.pool)
+	found, err := a.table(ctx, `SELECT a.body FROM memoir.project p
+		JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
+		JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+		WHERE p.organisation = $1 AND p.key = $2 AND g.number = $3`, key, number)
+	if err == nil && len(found.Rows) == 0 {
+		err = noGeneration(key, number)
+	}
 	if err != nil {
 		return "", err
 	}
-	var body []byte
-	err = a.hub.pool.QueryRow(ctx, `SELECT a.body FROM memoir.project p
-		JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
-		JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
-		WHERE p.organisation = $1 AND p.key = $2 AND g.number = $3`,
-		org, key, number).Scan(&body)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", noGeneration(key, number)
-	}
-	if err != nil {
-		return "", asError(err)
-	}
-	files, _, err := memory.Unpack(bytes.NewReader(body))
+	files, _, err := memory.Unpack(bytes.NewReader(found.Rows[0][0].([]byte)))
 	return string(files[memoir.MemoryFile]), err
 }
 

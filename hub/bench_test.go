@@ -221,7 +221,7 @@ func BenchmarkWorkers(b *testing.B) {
 					anna.push(project(p), task("one", "Ported the parser."))
 				}
 				b.StartTimer()
-				d.Workers(b, hub.WorkOptions{Workers: workers})
+				d.Workers(b, hub.WorkOptions{Workers: workers, PollOnly: true})
 				d.Idle(b)
 			}
 		})

@@ -16,17 +16,15 @@ import (
 	"memoir/extract"
 	"memoir/memory"
 	"memoir/project"
+	"memoir/secrets"
 	"memoir/team/wire"
 )
 
-// errOutrun is of a worker that made a generation from one that is not the newest any more.
+// errOutrun is of a worker that made a generation from one that is not the newest any more: it was taken for killed.
 var errOutrun = errors.New("another worker has published")
 
-const (
-	maxTries = 3 // of a consolidation that is outrun
-	// maxStatements bounds the statements of a generation, in bytes. Beyond it, the newest ones are in.
-	maxStatements = 6 << 20
-)
+// maxStatements bounds the statements of a generation, in bytes. Beyond it, the newest ones are in.
+const maxStatements = 6 << 20
 
 // work is a project as a worker has read it.
 type work struct {
@@ -49,15 +47,6 @@ type generation struct {
 // consolidate makes the next generation of a project from the statements that its members share, and publishes it. The
 // same statements give the same files, whichever worker makes them, unless a language model does.
 func (h *Hub) consolidate(ctx context.Context, id int64) error {
-	for try := 1; ; try++ {
-		err := h.consolidateOnce(ctx, id)
-		if !errors.Is(err, errOutrun) || try == maxTries {
-			return err
-		}
-	}
-}
-
-func (h *Hub) consolidateOnce(ctx context.Context, id int64) error {
 	w, err := h.readWork(ctx, id)
 	if errors.Is(err, errGone) {
 		return nil
@@ -178,26 +167,23 @@ func (w *work) inputOf(extractions []memoir.Extraction) consolidate.Input {
 // since: then the lines that a model made of it go with the old key.
 func (w *work) renumber(extractions []memoir.Extraction) {
 	was, _ := memory.DecodeStatements(w.parent.files[memory.StatementsFile]) // no text of ours is damaged
+	parents := map[string]memoir.Extraction{}
 	for _, parent := range was {
 		base, _ := memoir.ReceivedGroup(parent.SessionKey)
-		for i := range extractions {
-			e := &extractions[i]
-			if e.SessionKey != base {
-				continue
-			}
-			n := 0
-			for memoir.Numbered(base, n) != parent.SessionKey {
-				n++
-			}
-			has := map[string]bool{}
-			for _, st := range e.Statements {
-				has[st.ID] = true
-			}
-			if slices.ContainsFunc(parent.Statements, func(st memoir.Statement) bool { return !has[st.ID] }) {
-				n++
-			}
+		parents[base] = parent
+	}
+	for i := range extractions {
+		e := &extractions[i]
+		parent, known := parents[e.SessionKey]
+		lost := slices.ContainsFunc(parent.Statements, func(was memoir.Statement) bool {
+			return !slices.ContainsFunc(e.Statements, func(is memoir.Statement) bool { return is.ID == was.ID })
+		})
+		for n, base := 0, e.SessionKey; known; n++ {
 			e.SessionKey = memoir.Numbered(base, n)
-			break
+			known = parent.SessionKey != e.SessionKey
+			if !known && lost {
+				e.SessionKey = memoir.Numbered(base, n+1)
+			}
 		}
 	}
 }
@@ -220,20 +206,19 @@ func (h *Hub) nextGeneration(
 	if err == nil {
 		err = consolidate.Verify(made, in)
 	}
-	if err != nil {
-		return nil, false, err
-	}
-	beside := memory.Files{}
-	if len(in.Extractions) > 0 {
-		newest := slices.SortedStableFunc(slices.Values(in.Extractions),
-			func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	beside, newest := memory.Files{}, slices.SortedStableFunc(slices.Values(in.Extractions),
+		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	if len(newest) > 0 {
 		beside[memory.StatementsFile] = memory.EncodeStatements(newest, memory.Neutralise)
 	}
-	files, err := memory.Layout(made, beside)
-	if err != nil {
-		return nil, false, err
+	var files memory.Files
+	var counts secrets.Counts
+	if err == nil {
+		files, err = memory.Layout(made, beside)
 	}
-	files, counts, err := files.Redacted(h.scanner.Session())
+	if err == nil {
+		files, counts, err = files.Redacted(h.scanner.Session())
+	}
 	if err != nil {
 		return nil, false, err
 	}

@@ -92,7 +92,7 @@ func TestAHubMakesGenerationsOfWhatMembersShare(t *testing.T) {
 	if f := anna.fetch(shop, ""); f.status != http.StatusNotFound {
 		t.Errorf("%d before a consolidation", f.status)
 	}
-	d.Workers(t, hub.WorkOptions{Workers: 2})
+	d.Workers(t, hub.WorkOptions{Workers: 2, PollOnly: true})
 	d.Idle(t)
 	first := ben.fetch(shop, "")
 	first.wants(t, "1", "drops tabs", "hour to warm", "retries twice", "anna-", "ben-", "!Only for me")

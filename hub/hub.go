@@ -17,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/riverqueue/river"
 
 	"memoir"
 	"memoir/secrets"
@@ -32,7 +31,7 @@ type Hub struct {
 	guests  budget
 	proxied bool
 
-	jobs     *river.Client[pgx.Tx] // to queue them
+	jobs     *jobs // to queue them
 	debounce time.Duration
 }
 
@@ -67,7 +66,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	}
 	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
 		debounce: cmp.Or(o.Debounce, defaultDebounce)}
-	return h, h.newQueue()
+	return h, h.openQueue()
 }
 
 // Close waits for transactions and closes the connections.

@@ -75,8 +75,10 @@ type WorkOptions struct {
 var queued = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateScheduled,
 	rivertype.JobStateRetryable, rivertype.JobStateRunning}
 
-// newQueue returns a client that inserts jobs.
-func (h *Hub) newQueue() (err error) {
+// jobs is a client of the queue.
+type jobs = river.Client[pgx.Tx]
+
+func (h *Hub) openQueue() (err error) {
 	h.jobs, err = river.NewClient(riverpgxv5.New(h.pool), &river.Config{Schema: riverSchema, Logger: h.quiet()})
 	return err
 }
@@ -258,10 +260,13 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 		if pause == 0 && failures(job.JobRow)+1 < maxFailures {
 			return errors.New(reason)
 		}
+		if pause == 0 && r.project == 0 {
+			return river.JobCancel(errors.New(reason))
+		}
 		if pause == 0 {
 			given, err := h.discard(context.WithoutCancel(ctx), r, reason)
 			if given || err != nil {
-				return err
+				return asError(err)
 			}
 			pause = retry.first
 		}
@@ -291,30 +296,21 @@ func pauseOf(err error) time.Duration {
 	return 0
 }
 
-// discard ends a job that failed too often. More may have been pushed since it began, which no other job will do: then
-// it is not discarded. The lock of the project makes a push wait, which then queues another one.
+// discard ends a consolidation that failed too often. More may have been pushed since it began, which no other job will
+// do: then it is not discarded. The lock of the project makes a push wait, which then queues another one.
 func (h *Hub) discard(ctx context.Context, r *running, reason string) (done bool, err error) {
 	failure, err := json.Marshal(rivertype.AttemptError{At: time.Now().UTC(), Attempt: r.row.Attempt, Error: reason})
 	if err != nil {
 		return false, err
 	}
-	end := func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE river.river_job SET state = 'discarded', finalized_at = now(),
-			errors = array_append(errors, $2::jsonb) WHERE id = $1 AND state = 'running'`, r.row.ID, string(failure))
-		done = err == nil
-		return err
-	}
-	if r.project == 0 {
-		err = pgx.BeginFunc(ctx, h.pool, end)
-		return done && err == nil, err
-	}
 	err = h.asWorker(ctx, r.project, func(tx pgx.Tx) error {
 		var seq int64
 		err := tx.QueryRow(ctx, `SELECT seq FROM memoir.project WHERE id = $1 FOR UPDATE`, r.project).Scan(&seq)
-		if err != nil || seq != r.seq {
-			return err
+		if done = err == nil && seq == r.seq; done {
+			_, err = tx.Exec(ctx, `UPDATE river.river_job SET state = 'discarded', finalized_at = now(),
+				errors = array_append(errors, $2::jsonb) WHERE id = $1 AND state = 'running'`, r.row.ID, string(failure))
 		}
-		return end(tx)
+		return err
 	})
 	return done && err == nil, err
 }

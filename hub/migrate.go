@@ -24,44 +24,39 @@ func SchemaVersion() int {
 // Migrate applies the migrations that the database lacks, each in a transaction of its own, and grants serveRole what
 // serving needs. It returns how many were applied. Several may run at once: each waits for the one before.
 func (h *Hub) Migrate(ctx context.Context, serveRole string) (applied int, err error) {
-	step := func(do func(ctx context.Context, tx pgx.Tx) (bool, error)) (ended bool, err error) {
-		err = pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-			err := checkServeRole(ctx, tx, serveRole)
-			if err == nil { // the lock ends with the transaction, so that it works behind a pooler
-				_, err = tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('memoir.migration'))`)
-			}
-			if err == nil {
-				ended, err = do(ctx, tx)
-			}
+	for {
+		var n int
+		var done bool
+		err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {
+			n, done, err = h.migrateOnce(ctx, tx, serveRole)
 			return err
 		})
-		return ended, asError(err)
-	}
-	for ended := false; !ended; {
-		if ended, err = step(h.migrateJobs); err != nil {
-			return 0, err
+		if err != nil || done {
+			return applied, asError(err)
 		}
-	}
-	for {
-		ended, err := step(func(ctx context.Context, tx pgx.Tx) (bool, error) { return h.migrateOnce(ctx, tx, serveRole) })
-		if err != nil || ended {
-			return applied, err
-		}
-		applied++
+		applied += n
 	}
 }
 
-// migrateOnce applies one migration. If none is left, it grants, queues jobs for what none has worked on, and done is
-// true.
-func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (done bool, err error) {
-	if _, err := tx.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS memoir;
+// migrateOnce applies one migration, of ours or of the queue's tables, which does not count. If none is left, it
+// grants, queues jobs for what none has worked on, and done is true.
+func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (n int, done bool, err error) {
+	if err := checkServeRole(ctx, tx, serveRole); err != nil {
+		return 0, false, err
+	}
+	// The lock ends with the transaction, so that it works behind a pooler.
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('memoir.migration'));
+		CREATE SCHEMA IF NOT EXISTS memoir;
 		CREATE TABLE IF NOT EXISTS memoir.migration (
 			version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`); err != nil {
-		return false, err
+		return 0, false, err
+	}
+	if ended, err := h.migrateJobs(ctx, tx); err != nil || !ended {
+		return 0, false, err
 	}
 	version, err := schemaVersion(ctx, tx)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	name, done := fmt.Sprintf("migration/%03d.sql", version+1), version >= SchemaVersion()
 	if done {
@@ -69,20 +64,20 @@ func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (don
 	}
 	text, err := migrations.ReadFile(name)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	if done {
 		text = append(text, jobGrants...)
 	}
 	sql := strings.ReplaceAll(string(text), "$ROLE", pgx.Identifier{serveRole}.Sanitize())
 	if _, err := tx.Exec(ctx, sql); err != nil {
-		return false, fmt.Errorf("%s: %w", name, err)
+		return 0, false, fmt.Errorf("%s: %w", name, err)
 	}
 	if done {
-		return true, h.queueDue(ctx, tx, 0)
+		return 0, true, h.queueDue(ctx, tx, 0)
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
-	return false, err
+	return 1, false, err
 }
 
 func schemaVersion(ctx context.Context, q querier) (version int, err error) {

@@ -76,7 +76,7 @@ func TestALimitIsNeverExceeded(t *testing.T) {
 	for p := range projects {
 		anna.push(project(p), task("one", fmt.Sprint("Ported the parser ", p, ".")))
 	}
-	d.Workers(t, hub.WorkOptions{Workers: 8})
+	d.Workers(t, hub.WorkOptions{Workers: 8, PollOnly: true})
 	d.Idle(t)
 	for range 2 { // what was refused while calls were under way
 		d.Must(t, "UPDATE river.river_job SET scheduled_at = now() WHERE state = 'scheduled'")

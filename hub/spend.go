@@ -139,17 +139,18 @@ func (m metered) Call(ctx context.Context, q model.Request) (model.Answer, error
 	answer, err := m.Model.Call(ctx, q)
 	answer.Text, _ = m.hub.scanner.Redact(answer.Text)
 	used := answer.Usage
-	if failed, ok := errors.AsType[*model.Error](err); err != nil && ok {
+	if failed, ok := errors.AsType[*model.Error](err); ok && failed.Unreported {
+		used = most
+	} else if ok {
 		used = failed.Usage
-		if failed.Unreported {
-			used = most
-		}
 	}
-	used.Cost = m.options.Price.Cost(used)
-	// The worker may be stopping; if this fails, the call counts with its estimate.
-	ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	if failed := m.finish(ended, id, used); failed != nil {
+	ctx = context.WithoutCancel(ctx) // the worker may be stopping
+	failed := m.hub.asWorker(ctx, m.project, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE memoir.ledger SET tokens = $2, cost = $3, ended = true WHERE id = $1`,
+			id, used.InputTokens+used.OutputTokens, m.options.Price.Cost(used))
+		return err
+	})
+	if failed != nil {
 		m.hub.log.Warn("the ledger has only an estimate for a call", "error", asError(failed).Error())
 	}
 	return answer, err
@@ -196,13 +197,4 @@ func (m metered) enter(ctx context.Context, most memoir.Usage) (id int64, err er
 			VALUES ($1, $2, $3, $4, $5) RETURNING id`, org, m.project, m.Name(), next, most.Cost).Scan(&id)
 	})
 	return id, err
-}
-
-// finish replaces the estimate of a call.
-func (m metered) finish(ctx context.Context, id int64, used memoir.Usage) error {
-	return m.hub.asWorker(ctx, m.project, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE memoir.ledger SET tokens = $2, cost = $3, ended = true WHERE id = $1`,
-			id, used.InputTokens+used.OutputTokens, used.Cost)
-		return err
-	})
 }

@@ -248,7 +248,8 @@ func (h *Hub) statementsOf(ctx context.Context, w waiting, m model.Model) (out [
 
 var inTop = regexp.MustCompile(regexp.QuoteMeta(top) + `/?`)
 
-// extraction is made by the organisation's model, unless that is nil; if its answers are of no use, by the built-in one.
+// extraction is made by the organisation's model, unless that is nil. If its answers are of no use, the built-in one
+// makes it.
 func (h *Hub) extraction(ctx context.Context, m model.Model, in extract.Input) (e memoir.Extraction, err error) {
 	if m != nil {
 		e, err = extract.LLM{Model: m, MaxOutput: outputTokens}.Extract(ctx, in)

@@ -201,21 +201,23 @@ func orgSetCommand() *cli.Command {
 		},
 		func(c *cli.Context, h *hub.Hub, args []string) error {
 			return h.Admin(args[0]).SetPolicy(c.Context, func(p *hub.Policy) {
-				for name, set := range map[string]func(){
-					"model": func() { p.Model = c.String("model") }, "key-env": func() { p.KeyEnv = c.String("key-env") },
-					"base-url":     func() { p.BaseURL = c.String("base-url") },
-					"daily-tokens": func() { p.DailyTokens = c.Int64("daily-tokens") },
-					"daily-cost":   func() { p.DailyCost = c.Float64("daily-cost") },
-					"input-price":  func() { p.InputPrice = c.Float64("input-price") },
-					"output-price": func() { p.OutputPrice = c.Float64("output-price") },
-					"review":       func() { p.Review = c.Bool("review") },
-				} {
-					if c.IsSet(name) {
-						set()
-					}
-				}
+				replace(c, "model", &p.Model)
+				replace(c, "key-env", &p.KeyEnv)
+				replace(c, "base-url", &p.BaseURL)
+				replace(c, "daily-tokens", &p.DailyTokens)
+				replace(c, "daily-cost", &p.DailyCost)
+				replace(c, "input-price", &p.InputPrice)
+				replace(c, "output-price", &p.OutputPrice)
+				replace(c, "review", &p.Review)
 			})
 		})
+}
+
+// replace sets a value to that of a flag, if it was passed.
+func replace[T any](c *cli.Context, flag string, value *T) {
+	if c.IsSet(flag) {
+		*value = c.Value(flag).(T)
+	}
 }
 
 func generationCommands() []*cli.Command {

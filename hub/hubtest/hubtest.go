@@ -107,15 +107,14 @@ func (d *Database) Hub(t testing.TB) string {
 	return server.URL
 }
 
-// Workers starts workers on the database, behind PgBouncer, which end with the test. Without a Debounce, a project is
+// Workers starts workers on the database, which end with the test; with PollOnly, behind PgBouncer. A project is
 // consolidated soon after a push.
 func (d *Database) Workers(t testing.TB, o hub.WorkOptions) {
 	t.Helper()
-	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Debounce: -1})
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.URL(Serve, d.Name, o.PollOnly), Debounce: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.PollOnly = true
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Work(ctx, o) }()

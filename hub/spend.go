@@ -82,10 +82,19 @@ func (p Policy) choice() (model.Choice, error) {
 
 // consolidatorOf returns what consolidates a project: the organisation's model, or the built-in one.
 func (h *Hub) consolidatorOf(ctx context.Context, w *work) (consolidate.Consolidator, error) {
-	if w.policy.builtin() {
-		return consolidate.NewBuiltin(), nil
+	m, err := h.modelOf(ctx, w.policy, w.project)
+	if m == nil || err != nil {
+		return consolidate.NewBuiltin(), err
 	}
-	c, err := w.policy.choice()
+	return consolidate.LLM{Model: m, MaxOutput: outputTokens}, nil
+}
+
+// modelOf returns an organisation's model for work on a project; nil is the built-in one.
+func (h *Hub) modelOf(ctx context.Context, p Policy, project int64) (model.Model, error) {
+	if p.builtin() {
+		return nil, nil
+	}
+	c, err := p.choice()
 	if err != nil {
 		return nil, err
 	}
@@ -97,16 +106,15 @@ func (h *Hub) consolidatorOf(ctx context.Context, w *work) (consolidate.Consolid
 	if err != nil {
 		return nil, err
 	}
-	counted := metered{called, h, w, c.Options}
-	retried := model.Retrying(counted, model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Minute})
-	return consolidate.LLM{Model: retried, MaxOutput: outputTokens}, nil
+	counted := metered{called, h, project, c.Options}
+	return model.Retrying(counted, model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Minute}), nil
 }
 
 // metered is an organisation's model. Each call is in the ledger, with all that it may take, before it is made.
 type metered struct {
 	model.Model
 	hub     *Hub
-	work    *work
+	project int64
 	options model.Options
 }
 
@@ -137,7 +145,7 @@ func (m metered) Call(ctx context.Context, q model.Request) (model.Answer, error
 		used = failed.Usage
 	}
 	ctx = context.WithoutCancel(ctx) // the worker may be stopping
-	failed := m.hub.asWorker(ctx, m.work.project, func(tx pgx.Tx) error {
+	failed := m.hub.asWorker(ctx, m.project, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE memoir.ledger SET tokens = $2, cost = $3, ended = true WHERE id = $1`,
 			id, used.InputTokens+used.OutputTokens, m.options.Price.Cost(used))
 		return err
@@ -163,7 +171,7 @@ func (m metered) most(q model.Request) memoir.Usage {
 // makes workers enter their calls one after the other.
 func (m metered) enter(ctx context.Context, most memoir.Usage) (id int64, err error) {
 	next := most.InputTokens + most.OutputTokens
-	err = m.hub.asWorker(ctx, m.work.project, func(tx pgx.Tx) error {
+	err = m.hub.asWorker(ctx, m.project, func(tx pgx.Tx) error {
 		var org, tokens, spentTokens int64
 		var cost, spentCost float64
 		err := tx.QueryRow(ctx, `SELECT id, daily_tokens, daily_cost FROM memoir.organisation
@@ -186,7 +194,7 @@ func (m metered) enter(ctx context.Context, most memoir.Usage) (id int64, err er
 				spentCost, cost, most.Cost)
 		}
 		return tx.QueryRow(ctx, `INSERT INTO memoir.ledger (organisation, project, model, tokens, cost)
-			VALUES ($1, $2, $3, $4, $5) RETURNING id`, org, m.work.project, m.Name(), next, most.Cost).Scan(&id)
+			VALUES ($1, $2, $3, $4, $5) RETURNING id`, org, m.project, m.Name(), next, most.Cost).Scan(&id)
 	})
 	return id, err
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 
 	"memoir"
 	"memoir/extract"
+	"memoir/model"
 	"memoir/team/wire"
 )
 
@@ -133,41 +135,66 @@ func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items [
 	return id != 0, err
 }
 
-// waiting is a transcript that is being extracted.
+// waiting is a transcript that is to be extracted.
 type waiting struct {
-	organisation, project, member int64
-	session, source               string
-	ended                         time.Time
-	items                         []byte
-	may                           bool // the member may still push
+	id, organisation, project, member int64
+	session, source                   string
+	ended                             time.Time
+	items                             []byte
+	may                               bool // the member may still push
+	later                             bool // a later transcript of the session is done
+	policy                            Policy
 }
 
-// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that
-// ends the job. The lock of the transcript makes another worker wait, which then finds it done. What this program
-// cannot extract now it cannot extract later, so that fails once.
+// begin locks a transcript and lets the transaction act as its member; ok is false if it is done.
+func (w *waiting) begin(ctx context.Context, tx pgx.Tx) (ok bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT organisation, project, member, session, source, ended, items, may, later
+		FROM memoir.extract($1)`, w.id).Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended, &w.items,
+		&w.may, &w.later)
+	if err == nil {
+		err = tx.QueryRow(ctx, `SELECT `+policyColumns+` FROM memoir.organisation WHERE id = $1`, w.organisation).
+			Scan(w.policy.fields()...)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that ends
+// the job. Of two workers at once, the second finds it done then. A transcript that cannot be read fails once.
 func (h *Hub) extract(ctx context.Context, id int64) error {
+	w, ok := waiting{id: id}, false
+	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {
+		ok, err = w.begin(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m, err := h.modelOf(ctx, w.policy, w.project)
+	if err != nil {
+		return err
+	}
+	var statements []wire.Statement
+	state, why := "done", ""
+	if ok && w.may && !w.later {
+		statements, err = h.statementsOf(ctx, w, m)
+	}
+	switch {
+	case ctx.Err() != nil || pauseOf(err) > 0: // the model is away, or the limit of the day is reached
+		return cmp.Or(err, context.Cause(ctx))
+	case err != nil:
+		state, why = "failed", h.scanner.Message(err.Error())
+	case !w.may:
+		state, why = "failed", "the member may not push to this project any more"
+	}
 	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-		var w waiting
-		err := tx.QueryRow(ctx, `SELECT organisation, project, member, session, source, ended, items, may
-			FROM memoir.extract($1)`, id).
-			Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended, &w.items, &w.may)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return complete(ctx, tx)
-		}
-		if err != nil {
-			return err
-		}
-		state, why := "done", ""
-		statements, err := h.statementsOf(ctx, w)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			state, why = "failed", h.scanner.Message(err.Error())
-		default:
+		ok, err := w.begin(ctx, tx)
+		if ok && state == "done" && w.may && !w.later {
 			err = h.replace(ctx, tx, w, statements)
 		}
-		if state == "failed" || err == nil {
+		if ok && err == nil {
 			_, err = tx.Exec(ctx, `UPDATE memoir.transcript SET items = NULL, state = $2::memoir.transcript_state, error = $3
 				WHERE id = $1`, id, state, why)
 		}
@@ -183,15 +210,12 @@ const top = "/memoir.project"
 
 // statementsOf returns what leaves of a transcript for other members. Nobody is a person's own machine here, so what a
 // person said goes to nobody.
-func (h *Hub) statementsOf(ctx context.Context, w waiting) (out []wire.Statement, err error) {
+func (h *Hub) statementsOf(ctx context.Context, w waiting, m model.Model) (out []wire.Statement, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	if !w.may {
-		return nil, errors.New("the member may not push to this project any more")
-	}
 	from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*wire.MaxBytes))
 	if err != nil {
 		return nil, err
@@ -210,15 +234,12 @@ func (h *Hub) statementsOf(ctx context.Context, w waiting) (out []wire.Statement
 			items[i].CWD = path.Join(top, items[i].CWD)
 		}
 	}
-	e, err := extract.NewBuiltin().Extract(ctx, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
+	e, err := h.extraction(ctx, m, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
 		Source: memoir.Source(w.source), CWD: top, CreatedAt: items[0].At, UpdatedAt: w.ended}})
 	if err != nil || e.Empty() {
 		return nil, err
 	}
 	e, _ = h.scanner.Extraction(e)
-	if err := extract.Check(e, items); err != nil {
-		return nil, err
-	}
 	extract.Anchors(e, top, items, nil)
 	out, _ = wire.Leaving{Session: w.session, Secret: h.secretOf,
 		Relative: func(text string) string { return inTop.ReplaceAllString(text, "") }}.Of(e, nil)
@@ -226,6 +247,23 @@ func (h *Hub) statementsOf(ctx context.Context, w waiting) (out []wire.Statement
 }
 
 var inTop = regexp.MustCompile(regexp.QuoteMeta(top) + `/?`)
+
+// extraction is made by the organisation's model, unless that is nil. If its answers are of no use, the built-in one
+// makes it.
+func (h *Hub) extraction(ctx context.Context, m model.Model, in extract.Input) (e memoir.Extraction, err error) {
+	if m != nil {
+		e, err = extract.LLM{Model: m, MaxOutput: outputTokens}.Extract(ctx, in)
+		if err == nil {
+			extract.Date(e.Statements, in.Items, in.Session.UpdatedAt)
+			err = extract.Check(e, in.Items)
+		}
+		if err == nil || ctx.Err() != nil || pauseOf(err) > 0 {
+			return e, err
+		}
+		h.log.Warn("the model did not extract", "error", h.scanner.Message(err.Error()))
+	}
+	return extract.NewBuiltin().Extract(ctx, in)
+}
 
 // secretOf names the rule that finds a secret in a statement.
 func (h *Hub) secretOf(st memoir.Statement) string {
@@ -236,32 +274,18 @@ func (h *Hub) secretOf(st memoir.Statement) string {
 	return rule
 }
 
-// replace stores the statements of a transcript. Those of an earlier transcript of the session that it lacks are
-// withdrawn; if a later one was extracted before, nothing is stored.
+// replace stores the statements of a transcript, and withdraws those of an earlier one of the session that it lacks.
 func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, statements []wire.Statement) error {
-	var earlier, later bool
-	err := tx.QueryRow(ctx, `SELECT coalesce(bool_or(ended <= $4), false), coalesce(bool_or(ended > $4), false)
-		FROM memoir.transcript WHERE project = $1 AND member = $2 AND session = $3 AND state = 'done'`,
-		w.project, w.member, w.session, w.ended).Scan(&earlier, &later)
-	if err != nil || later {
+	rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.statement WHERE organisation = $1 AND project = $2
+		AND member = $3 AND session = $4 AND NOT own ORDER BY 1`, w.organisation, w.project, w.member, w.session)
+	gone, err := pgx.CollectRows(rows, pgx.RowTo[string]) // it has the error of the query, too
+	p := wire.Push{Statements: statements, Tombstones: slices.DeleteFunc(gone, func(hash string) bool {
+		return slices.ContainsFunc(statements, func(s wire.Statement) bool { return s.Hash == hash })
+	})}
+	n, changed := len(p.Statements)+len(p.Tombstones), 0
+	if err != nil || n == 0 {
 		return err
 	}
-	p := wire.Push{Statements: statements}
-	if earlier {
-		rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.statement WHERE organisation = $1 AND project = $2
-			AND member = $3 AND session = $4 AND NOT own ORDER BY 1`, w.organisation, w.project, w.member, w.session)
-		if p.Tombstones, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil { // it has the error of the query, too
-			return err
-		}
-		p.Tombstones = slices.DeleteFunc(p.Tombstones, func(hash string) bool {
-			return slices.ContainsFunc(statements, func(s wire.Statement) bool { return s.Hash == hash })
-		})
-	}
-	n := len(p.Statements) + len(p.Tombstones)
-	if n == 0 {
-		return nil
-	}
-	changed := 0
 	count := func(done pgconn.CommandTag) error {
 		changed += int(done.RowsAffected())
 		return nil
@@ -270,12 +294,8 @@ func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, statements []wi
 	b.Queue(`UPDATE memoir.project SET seq = seq + $3 WHERE organisation = $1 AND id = $2`, w.organisation, w.project, n)
 	by := whose{`(SELECT organisation, id AS project, $2::bigint AS member, seq AS newest FROM memoir.project
 		WHERE id = $1::bigint)`, w.project, w.member}
-	if len(p.Tombstones) > 0 {
-		queueTombstones(b, by, p, count)
-	}
-	if len(p.Statements) > 0 {
-		queueStatements(b, by, p, count)
-	}
+	queueTombstones(b, by, p, count)
+	queueStatements(b, by, p, count)
 	err = tx.SendBatch(ctx, b).Close()
 	if err == nil && changed > 0 {
 		err = h.queue(ctx, tx, consolidateArgs{w.project})

@@ -15,6 +15,7 @@ import (
 	"memoir"
 	"memoir/hub"
 	"memoir/hub/hubtest"
+	"memoir/model/modeltest"
 	"memoir/secrets/secretstest"
 	"memoir/team/wire"
 )
@@ -235,5 +236,41 @@ func TestNothingIsExtractedForWhoMayNotPushAnyMore(t *testing.T) {
 	wantCommands(t, ben.pull(shop, ""))
 	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'failed' AND items IS NULL AND error <> ''"); n != 2 {
 		t.Errorf("%d failed", n)
+	}
+}
+
+func TestTheOrganisationsModelExtracts(t *testing.T) {
+	told := memoir.FormatStatements([]memoir.Statement{{Kind: memoir.StatementCommand, Text: "`make a` builds the zebra", Items: []int{2}}})
+	good, err := json.Marshal(map[string]string{"raw_memory": told, "rollout_summary": "# Zebra\n\n- asked for part 0 [1]\n",
+		"rollout_slug": "zebra", "history_entry": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reply, want := range map[string]string{string(good): "zebra", "nonsense": "run: `make a`"} {
+		t.Run(want, func(t *testing.T) {
+			d, anna, server := modelled(t, nil, func(int, modeltest.Call) modeltest.Step { return modeltest.Step{Text: reply} })
+			d.Workers(t, hub.WorkOptions{Workers: 2})
+			anna.send(session(t, "one", day, "make a"))
+			d.Idle(t)
+			if page := anna.pull(shop, ""); len(page.Items) != 1 || !strings.Contains(string(page.Items[0].Body), want) {
+				t.Errorf("%d calls, then %q", len(server.Calls()), texts(page))
+			}
+			if n := d.Number(t, "SELECT count(*) FROM memoir.ledger WHERE ended"); n != int64(len(server.Calls())) || n == 0 {
+				t.Errorf("%d of %d calls are in the ledger", n, len(server.Calls()))
+			}
+		})
+	}
+}
+
+func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
+	d, anna, server := modelled(t, func(p *hub.Policy) { p.DailyTokens = 200_000 }, answer)
+	d.Must(t, `INSERT INTO memoir.project (organisation, key) SELECT id, 'spent' FROM memoir.organisation;
+		INSERT INTO memoir.ledger (organisation, project, model, tokens, cost) SELECT organisation, id, 'm', 199999, 0
+		FROM memoir.project`)
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	anna.send(session(t, "one", day, "make a"))
+	d.Idle(t)
+	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'waiting' AND items IS NOT NULL"); n != 1 {
+		t.Errorf("%d wait, %d calls", n, len(server.Calls()))
 	}
 }

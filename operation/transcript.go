@@ -109,7 +109,8 @@ func (o Transcripts) sendOne(ctx context.Context, to *team.Sender, r *project.Re
 	return nil
 }
 
-// reason returns why a session is left out, or the directories that its paths are relative to.
+// reason returns why a session is left out, or the directories that its paths are relative to. In a container, programs
+// start most sessions.
 func (o Transcripts) reason(r *project.Resolver, key string, h rollout.Head, forgotten map[string]bool) (
 	dirs []string, reason string) {
 	of, status := r.Identify(h.CWD, h.Remote)
@@ -118,8 +119,6 @@ func (o Transcripts) reason(r *project.Resolver, key string, h rollout.Head, for
 	switch {
 	case h.Kind == memoir.KindSubagent:
 		return nil, string(memoir.ReasonSubagent)
-	case h.Kind == memoir.KindAutomation && !o.Settings.Memories.IncludeAutomation:
-		return nil, string(memoir.ReasonAutomation)
 	case h.Kind == memoir.KindOwnRun:
 		return nil, string(memoir.ReasonOwnRun)
 	case pipeline.IsForgotten(forgotten, key):

@@ -336,7 +336,6 @@ func (p *program) sendSessions(c *cli.Context, t operation.Transcripts, to *team
 			p.ui.say("%s %s to %s, %d known already", count(sent, "session"), verb, t.Key, known)
 			if len(left) > 0 || others > 0 {
 				p.ui.say("left out: %s; %s no session", cmp.Or(byRule(left), "none"), countAre(others, "file"))
-				p.ui.sayHint("-v lists them")
 			}
 		})
 	if err == nil && failed > 0 {

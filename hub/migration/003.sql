@@ -30,9 +30,10 @@ CREATE FUNCTION memoir.current_transcript() RETURNS bigint STABLE LANGUAGE sql A
 $$ SELECT nullif(current_setting('memoir.transcript', true), '')::bigint $$;
 
 -- The begin of the transaction that extracts a transcript: it locks it, and then acts as its member, with the policies
--- of members. It returns nothing if the transcript is done. may says that the member may still push.
+-- of members. It returns nothing if the transcript is done. may says that the member may still push, and later that a
+-- later transcript of the session is done.
 CREATE FUNCTION memoir.extract(transcript bigint) RETURNS TABLE (organisation bigint, project bigint, member bigint,
-	session text, source text, ended timestamptz, items bytea, may boolean) ROWS 1 LANGUAGE plpgsql AS $$
+	session text, source text, ended timestamptz, items bytea, may boolean, later boolean) ROWS 1 LANGUAGE plpgsql AS $$
 DECLARE
 	found memoir.transcript;
 BEGIN
@@ -43,7 +44,9 @@ BEGIN
 			set_config('memoir.member', found.member::text, true);
 		RETURN QUERY SELECT found.organisation, found.project, found.member, found.session, found.source, found.ended,
 			found.items, EXISTS (SELECT FROM memoir.access a WHERE a.organisation = found.organisation
-				AND a.member = found.member AND (a.project IS NULL OR a.project = found.project) AND a.role >= 'writer');
+				AND a.member = found.member AND (a.project IS NULL OR a.project = found.project) AND a.role >= 'writer'),
+			EXISTS (SELECT FROM memoir.transcript t WHERE t.project = found.project AND t.member = found.member
+				AND t.session = found.session AND t.state = 'done' AND t.ended > found.ended);
 	END IF;
 END $$;
 

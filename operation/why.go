@@ -144,6 +144,11 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 				Title: memoir.ShortTitle(a.Clean(s.Title)), Items: []EvidenceItem{}})
 		}
 	}
+	if len(one.Sessions) == 0 && memoir.WithoutTeam(one.Text) != one.Text { // of a hub, by its key
+		for _, ref := range l.cited {
+			one.Sessions = append(one.Sessions, Evidence{ID: ref, Items: []EvidenceItem{}})
+		}
+	}
 	return []Statement{one}
 }
 

@@ -21,6 +21,7 @@ import (
 	"memoir/memory"
 	"memoir/secrets"
 	"memoir/store"
+	"memoir/team"
 	"memoir/team/wire"
 )
 
@@ -73,9 +74,14 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return consolidate.Input{}, err
 	}
+	base, err := c.base(ctx)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
 	extractions, own := ownOf(c.project, extractions)
 	in := consolidate.Input{
 		Own:            own,
+		Base:           base,
 		Project:        c.project,
 		Extractions:    extractions,
 		Changed:        map[string]bool{},
@@ -103,6 +109,21 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	}
 	in.Withdrawn, err = c.withdrawn(ctx, last)
 	return in, err
+}
+
+// base returns what a hub made of the project: nil if it made nothing.
+func (c *consolidation) base(ctx context.Context) (*consolidate.Base, error) {
+	if !team.HasBase(c.opts.Home, c.project.ID) {
+		return nil, nil
+	}
+	all, _, err1 := c.store.Selected(ctx, c.project.ID, -1)
+	off, err2 := c.keptOut(ctx, nil)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	own := slices.DeleteFunc(slices.Clone(all), func(e memoir.Extraction) bool { return memoir.IsReceived(e.SessionKey) })
+	all = slices.DeleteFunc(all, func(e memoir.Extraction) bool { return !memoir.IsReceived(e.SessionKey) })
+	return c.run.team().Base(c.project, append(own, once(all, off)...))
 }
 
 // ownOf marks the statements that the project's own files say: as its working tree has them, which it also returns,

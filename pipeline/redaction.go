@@ -15,6 +15,7 @@ import (
 	"memoir/memory"
 	"memoir/project"
 	"memoir/store"
+	"memoir/team"
 )
 
 // StoredRedaction is the result of RedactStored.
@@ -141,7 +142,11 @@ func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error
 // have one.
 func (s *storedScan) redactProject(ctx context.Context, p store.ProjectRow, out *StoredRedaction) error {
 	return s.holding(ctx, p.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
-		if err := s.publishRedacted(ctx, c); err != nil {
+		err := s.publishRedacted(ctx, c)
+		if err == nil { // the next one that is fetched is redacted by the rules of now
+			err = team.DropBase(ctx, s.store, s.opts.Home, p.ID)
+		}
+		if err != nil {
 			return err
 		}
 		removed, err := dropGenerations(c.root, func(g memory.Generation) bool {

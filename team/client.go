@@ -88,13 +88,30 @@ func ends(err error) bool {
 
 // call makes a request and decodes the answer into out, unless that is nil.
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	_, text, err := c.request(ctx, method, path, in, "")
+	if err == nil && out != nil {
+		if err = json.Unmarshal(text, out); err != nil {
+			err = c.unreadable(err)
+		}
+	}
+	return err
+}
+
+func (c *client) unreadable(err error) error {
+	return memoir.Errorf(memoir.CodeHub, "the next run tries again", "the answer of %s cannot be read: %w", c.url, err)
+}
+
+// request makes a request and reads the answer, which has no body if it still has a tag.
+func (c *client) request(
+	ctx context.Context, method, path string, in any, tag string,
+) (res *http.Response, text []byte, err error) {
 	body, err := json.Marshal(in)
 	if in == nil {
 		body = nil
 	}
 	req, errReq := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err = cmp.Or(err, errReq); err != nil {
-		return err
+		return nil, nil, err
 	}
 	req.Header.Set(wire.VersionHeader, strconv.Itoa(wire.Version))
 	req.Header.Set("Content-Type", "application/json")
@@ -102,7 +119,10 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	res, err := c.http.Do(req)
+	if tag != "" {
+		req.Header.Set("If-None-Match", tag)
+	}
+	res, err = c.http.Do(req)
 	if err != nil {
 		hint := "the next run tries again"
 		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
@@ -114,20 +134,17 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 		if ctx.Err() == nil { // what took too long here is no interruption of the command
 			err = errors.New(err.Error())
 		}
-		return memoir.Errorf(memoir.CodeHub, hint, "the hub %s cannot be reached: %w", c.url, err)
+		return nil, nil, memoir.Errorf(memoir.CodeHub, hint, "the hub %s cannot be reached: %w", c.url, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxAnswer))
-	if err == nil && res.StatusCode >= 300 {
-		return c.problem(res, text)
+	text, err = io.ReadAll(http.MaxBytesReader(nil, res.Body, maxAnswer))
+	switch {
+	case err != nil:
+		err = c.unreadable(err)
+	case res.StatusCode >= 300 && (res.StatusCode != http.StatusNotModified || tag == ""):
+		err = c.problem(res, text)
 	}
-	if err == nil && out != nil {
-		err = json.Unmarshal(text, out)
-	}
-	if err != nil {
-		return memoir.Errorf(memoir.CodeHub, "the next run tries again", "the answer of %s cannot be read: %w", c.url, err)
-	}
-	return nil
+	return res, text, err
 }
 
 // problem returns the error of an answer that is not 2xx.

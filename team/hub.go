@@ -32,6 +32,7 @@ type State struct {
 	Error   string    `json:"error,omitempty"`
 	Hint    string    `json:"hint,omitempty"`
 	Held    []Held    `json:"held"`
+	Bases   []Fetched `json:"bases,omitempty"`
 }
 
 // Held is a statement that stays on this machine.

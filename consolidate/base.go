@@ -31,28 +31,19 @@ func (b *Base) Left(project memoir.Project) memoir.Consolidation { return b.rene
 // renewal prepares the memory as what a language model wrote: of that, lines are removed.
 func (b *Base) renewal(project memoir.Project) *renewal {
 	in := Input{Project: project, Extractions: b.Sessions, Current: &b.Memory}
-	var gone func(line string) bool
-	if len(b.Gone)+len(b.Texts) > 0 {
-		said := map[string]bool{} // by line: whether it is still there
-		for there, sessions := range map[bool][]memoir.Extraction{false: b.Gone, true: b.Sessions} {
-			for _, e := range sessions {
-				for _, st := range e.Statements {
-					for _, line := range linesOf(st) {
-						said[line] = said[line] || there
-					}
-				}
-				if !there && !slices.ContainsFunc(b.Sessions, func(s memoir.Extraction) bool { return s.SessionKey == e.SessionKey }) {
-					in.Withdrawn = append(in.Withdrawn, e.SessionKey)
-				}
+	there := map[string]bool{} // by line
+	for i, e := range append(slices.Clone(b.Gone), b.Sessions...) {
+		for _, st := range e.Statements {
+			for _, line := range linesOf(st) {
+				there[line] = i >= len(b.Gone)
 			}
 		}
-		g := Forgotten{Extractions: b.Gone, Texts: b.Texts}.in(in)
-		gone = func(line string) bool {
-			there, known := said[untold(line)]
-			return known && !there || g.holds(line) || !there && g.alone(line)
-		}
 	}
-	return newRenewal(in, arrange(b.Sessions), gone)
+	g := Forgotten{Extractions: b.Gone, Texts: b.Texts}.in(in)
+	return newRenewal(in, arrange(b.Sessions), func(line string) bool {
+		holds, known := there[untold(line)]
+		return known && !holds || g.holds(line) || !holds && g.alone(line)
+	})
 }
 
 // linesOf returns the forms in which MEMORY.md may have a statement.
@@ -69,10 +60,11 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	maps.Copy(accepted, in.Accepted)
 	mine := map[string]bool{}
 	var left []memoir.Extraction
+	all := in.baseSessions() // each once
 	for _, e := range without(in.Extractions, in.Withdrawn) {
-		all := e.Statements
+		said := e.Statements
 		e.Statements = nil
-		for _, st := range all {
+		for _, st := range said {
 			if !in.Base.Covers[[2]string{e.SessionKey, st.ID}] {
 				e.Statements = append(e.Statements, st)
 			}
@@ -82,17 +74,20 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 				}
 			}
 		}
-		if len(e.Statements) > 0 || len(all) == 0 {
+		if len(e.Statements) > 0 {
 			left = append(left, e)
 		}
+		if len(e.Statements) == len(said) {
+			all = append(all, e)
+		}
 	}
-	r, own, all := in.Base.renewal(in.Project), arrange(left), arrange(append(in.baseSessions(), left...))
+	r, own := in.Base.renewal(in.Project), arrange(left)
 	short := ShortIDs(append(in.baseSessions(), left...))
 	for _, s := range own {
 		s.short = short[s.SessionKey]
 	}
 	room := max(min(limit, most-len(r.present.MemoryMD)), limit/4)
-	out = memoryOf(name, all, learn(own), room, most)
+	out = memoryOf(name, arrange(all), learn(own), room, most)
 	p, has := readPage(out.MemoryMD), map[string]bool{}
 	base := r.sections(out.Citations)
 	for _, s := range base {
@@ -137,8 +132,12 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 		one := &section{heading: heading}
 		for _, line := range s.lines {
 			entries := r.inputsOf(line, r.present.Citations)
-			if isEntry(strings.TrimSpace(line)) && len(entries) > 0 {
-				one.lines = append(one.lines, cited(withoutBracket(line), entries, lists))
+			if !isEntry(strings.TrimSpace(line)) || len(entries) == 0 {
+				continue
+			}
+			line = cited(withoutBracket(r.line(line)), entries, lists)
+			if one.lines = append(one.lines, line); len(entries) == 1 { // `memoir why` shows the whole key
+				lists[lineKey(line)] = []string{entries[0].key + " " + entries[0].date}
 			}
 		}
 		out = append(out, one)

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -36,18 +35,18 @@ func baseFile(home, projectID string) string {
 	return filepath.Join(memory.At(home, projectID).Dir(), "base.tar.zst")
 }
 
-// HasBase reports whether a hub made a memory of a project that this home has.
+// HasBase reports whether a home has what a hub made of a project.
 func HasBase(home, projectID string) bool {
 	_, err := os.Stat(baseFile(home, projectID))
 	return err == nil
 }
 
-// DropBase removes what a hub made of a project. Its lines are to be made anew.
+// DropBase removes what a hub made of a project, which is due then.
 func DropBase(ctx context.Context, st *store.Store, home, projectID string) error {
 	if !HasBase(home, projectID) {
 		return nil
 	}
-	err := st.Enqueue(ctx, projectID)
+	err := st.Enqueue(ctx, projectID) // a language model knows none of what the hub had
 	if err == nil {
 		err = disk.Discard(baseFile(home, projectID))
 	}
@@ -56,170 +55,131 @@ func DropBase(ctx context.Context, st *store.Store, home, projectID string) erro
 
 // Unshare ends the sharing of a project, as store.Unshare does.
 func Unshare(ctx context.Context, o Options, projectID string, keep bool) error {
-	if err := DropBase(ctx, o.Store, o.Home, projectID); err != nil { // fetched again if this is all that was done
+	if err := DropBase(ctx, o.Store, o.Home, projectID); err != nil { // if no more is done, it is fetched again
 		return err
 	}
 	return o.Store.Unshare(ctx, projectID, keep)
 }
 
-// archive returns the newest generation of a project, unless it has a tag. It is nil without an error if it has, or if
-// the hub has none; then is.ETag is empty.
-func (c *client) archive(ctx context.Context, key string, was Fetched) (content []byte, is Fetched, err error) {
-	is = Fetched{Project: was.Project}
-	res, content, err := c.request(ctx, http.MethodGet, "/v1/archive?"+url.Values{"project": {key}}.Encode(), nil, was.ETag)
-	switch {
-	case refused(err) == wire.CodeNotFound: // also a hub of the release before
-		return nil, is, nil
-	case err != nil:
-		return nil, is, err
-	case res.StatusCode == http.StatusNotModified:
-		return nil, was, nil
-	}
-	sum := sha256.Sum256(content)
-	is.ETag = `"` + hex.EncodeToString(sum[:]) + `"`
-	is.Generation, err = strconv.Atoi(res.Header.Get(wire.GenerationHeader))
-	if err != nil || len(content) > wire.MaxArchive || res.Header.Get("ETag") != is.ETag {
-		return nil, is, errBase(errors.New("it is not what its header says"))
-	}
-	return content, is, nil
-}
-
-func errBase(err error) error {
-	return memoir.Errorf(memoir.CodeHub, "tell the operator; what the other machines sent is there without it",
-		"the hub's memory of the project cannot be used: %w", err)
-}
-
-// fetchBase returns what pull does with the archive of a project once the statements that it was made from are here.
+// fetchBase fetches the newest generation of a project, unless it is here. keep stores it; that is for when all is
+// received that it may have been made from. A hub of the release before has none.
 func (s *syncing) fetchBase(ctx context.Context, share store.Share) (keep func() error, err error) {
-	i := slices.IndexFunc(s.state.Bases, func(f Fetched) bool { return f.Project == share.ProjectID })
-	was := Fetched{Project: share.ProjectID}
-	if i >= 0 && HasBase(s.Home, share.ProjectID) {
+	was, is := Fetched{}, Fetched{Project: share.ProjectID}
+	of := func(f Fetched) bool { return f.Project == share.ProjectID }
+	if i := slices.IndexFunc(s.state.Bases, of); i >= 0 && HasBase(s.Home, share.ProjectID) {
 		was = s.state.Bases[i]
 	}
-	content, is, err := s.client.archive(ctx, share.Key, was)
+	path := "/v1/archive?" + url.Values{"project": {share.Key}}.Encode()
+	res, content, err := s.client.request(ctx, http.MethodGet, path, nil, was.ETag)
+	none := refused(err) == wire.CodeNotFound
+	if err != nil && !none {
+		return nil, err
+	}
 	return func() (err error) {
 		switch {
-		case is.ETag == "" && HasBase(s.Home, share.ProjectID):
-			err = DropBase(ctx, s.Store, s.Home, share.ProjectID)
-		case content == nil:
+		case none && !HasBase(s.Home, share.ProjectID), !none && res.StatusCode == http.StatusNotModified:
 			return nil
+		case none:
+			err = DropBase(ctx, s.Store, s.Home, share.ProjectID)
 		default:
-			if content, err = cleanArchive(content, s.Scanner); err == nil {
+			sum := sha256.Sum256(content)
+			is.ETag = `"` + hex.EncodeToString(sum[:]) + `"`
+			is.Generation, _ = strconv.Atoi(res.Header.Get(wire.GenerationHeader))
+			if len(content) > wire.MaxArchive || res.Header.Get("ETag") != is.ETag {
+				err = errors.New("it is not what its header says")
+			}
+			if content, err = cleanArchive(content, s.Scanner, err); err == nil {
 				err = disk.Replace(baseFile(s.Home, share.ProjectID), content, 0o600)
 			}
 			if err == nil {
 				err = s.Store.Edited(ctx, share.ProjectID)
 			}
 		}
-		if err == nil {
-			s.state.Bases = slices.DeleteFunc(s.state.Bases, func(f Fetched) bool { return f.Project == is.Project })
-			if is.ETag != "" {
-				s.state.Bases = append(s.state.Bases, is)
-			}
-			s.report.changed(share.ProjectID)
+		if err != nil {
+			return err
 		}
-		return err
-	}, err
+		s.state.Bases = slices.DeleteFunc(s.state.Bases, of)
+		if !none {
+			s.state.Bases = append(s.state.Bases, is)
+		}
+		s.report.changed(share.ProjectID)
+		return nil
+	}, nil
 }
 
 // cleanArchive returns what is kept of an archive of a hub: MEMORY.md, skills and statements, redacted and neutralised.
-func cleanArchive(content []byte, scanner *secrets.Scanner) ([]byte, error) {
-	files, m, err := memory.Unpack(bytes.NewReader(content))
-	if err != nil {
-		return nil, errBase(err)
+func cleanArchive(content []byte, scanner *secrets.Scanner, err error) ([]byte, error) {
+	files, m, errFiles := memory.Unpack(bytes.NewReader(content))
+	_, errStatements := memory.DecodeStatements(files[memory.StatementsFile])
+	if err = cmp.Or(err, errFiles, errStatements); err != nil {
+		return nil, memoir.Errorf(memoir.CodeHub, "tell its operator", "the hub's memory cannot be used: %w", err)
 	}
 	r, kept := scanner.Session(), memory.Files{}
 	clean := func(text string) string { return r.Text(memory.Neutralise(text)) }
 	for path, content := range files {
 		switch _, _, _, isSkill := memoir.SkillPath(path); {
 		case path == memory.StatementsFile:
-			sessions, err := memory.DecodeStatements(content)
-			if err != nil {
-				return nil, errBase(err)
-			}
-			kept[path] = memory.EncodeStatements(bareSessions(sessions), clean)
+			kept[path] = memory.ChangeStatements(content, clean, r.Name)
 		case path == memoir.MemoryFile, isSkill && r.Name(path) == path:
 			kept[path] = []byte(clean(string(content)))
 		}
 	}
-	return packed(kept, m.Generation, m.Citations)
+	return packed(kept, m.Citations)
 }
 
-// bareSessions returns what is used of other members' sessions.
-func bareSessions(sessions []memoir.Extraction) (out []memoir.Extraction) {
-	for _, e := range sessions {
-		_, session := memoir.ReceivedGroup(e.SessionKey)
-		member := memoir.MemberOf(e.SessionKey)
-		if member != "" && memberName(member) == member && e.SessionKey == memoir.ReceivedKey(member, session) &&
-			wire.IsHex(session, wire.SessionDigits) {
-			out = append(out, memoir.Extraction{SessionKey: e.SessionKey, StartedAt: e.StartedAt, EndedAt: e.EndedAt,
-				Statements: e.Statements})
-		}
-	}
-	return out
+// packed returns the content of a base's file.
+func packed(files memory.Files, citations map[string][]string) ([]byte, error) {
+	return memory.Pack(files, memory.Manifest{Citations: citations}.Describing(1, files))
 }
 
-func packed(files memory.Files, generation int, citations map[string][]string) ([]byte, error) {
-	return memory.Pack(files, memory.Manifest{Citations: citations}.Describing(generation, files))
-}
-
-// Base returns what a hub made of a project, as far as this machine has it. here are all extractions of the project
-// whose statements hold. It is nil if the hub made nothing.
+// Base returns what a hub made of a project. here are the extractions whose statements hold on this machine.
 func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate.Base, error) {
-	f, err := os.Open(baseFile(o.Home, of.ID))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var files memory.Files
-	var m memory.Manifest
-	if err == nil {
-		files, m, err = memory.Unpack(f)
-		_ = f.Close()
-	}
-	hub, errHub := Load(o.Home)
-	sessions, errSessions := memory.DecodeStatements(files[memory.StatementsFile])
-	if err = cmp.Or(err, errSessions); err != nil {
-		err = memoir.Errorf(memoir.CodeStorage, "remove it; the next run fetches it again", "read %s: %w",
-			baseFile(o.Home, of.ID), err)
-	}
-	if err = cmp.Or(err, errHub); err != nil {
+	hub, err := Load(o.Home)
+	if err != nil {
 		return nil, err
 	}
+	content, err := disk.ReadFile(baseFile(o.Home, of.ID), 2*wire.MaxArchive)
+	files, m, errFiles := memory.Unpack(bytes.NewReader(content))
+	sessions, errSessions := memory.DecodeStatements(files[memory.StatementsFile])
+	if err = cmp.Or(err, errFiles, errSessions); err != nil {
+		return nil, memoir.Errorf(memoir.CodeStorage, "remove it: it is fetched again", "read %s: %w",
+			baseFile(o.Home, of.ID), err)
+	}
 	texts := map[string]string{}
-	for _, path := range files.Paths() {
-		texts[path] = string(files[path])
+	for path, content := range files {
+		texts[path] = string(content)
 	}
 	b := &consolidate.Base{Memory: memoir.ConsolidationOf(texts), Covers: map[[2]string]bool{}}
 	b.Memory.Citations = m.Citations
-	places, known := placesOf(of.Directories, o.UserHome), map[string][]memoir.Extraction{} // of one statement each
+	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
+	for _, e := range sessions {
+		for i := range e.Statements {
+			known[factOf(e.SessionKey, e.Statements[i], nil)] = &e.Statements[i]
+		}
+	}
+	places := placesOf(of.Directories, o.UserHome)
 	for _, e := range here {
-		of := hub.keyOf(e.SessionKey)
 		for _, st := range e.Statements {
-			at := factOf(of, st, places)
-			known[at] = append(known[at], memoir.Extraction{SessionKey: e.SessionKey, Statements: []memoir.Statement{st}})
+			if one := known[factOf(hub.keyOf(e.SessionKey), st, places)]; one != nil {
+				b.Covers[[2]string{e.SessionKey, st.ID}] = true
+				if st.Text = one.Text; !holds[one] { // which has no path of this machine
+					*one, holds[one] = st, true
+				}
+			}
 		}
 	}
 	for _, e := range sessions {
-		has, lacks := e, e
-		has.Statements, lacks.Statements = nil, nil
-		for _, st := range e.Statements {
-			same := known[factOf(e.SessionKey, st, nil)]
-			for _, one := range same {
-				b.Covers[[2]string{one.SessionKey, one.Statements[0].ID}] = true
+		all := e.Statements
+		for _, part := range []*[]memoir.Extraction{&b.Sessions, &b.Gone} {
+			e.Statements = nil
+			for i := range all {
+				if holds[&all[i]] == (part == &b.Sessions) {
+					e.Statements = append(e.Statements, all[i])
+				}
 			}
-			if len(same) == 0 {
-				lacks.Statements = append(lacks.Statements, st)
-				continue
+			if len(e.Statements) > 0 {
+				*part = append(*part, e)
 			}
-			one := same[0].Statements[0]
-			one.Text = st.Text
-			has.Statements = append(has.Statements, one)
-		}
-		if len(has.Statements) > 0 {
-			b.Sessions = append(b.Sessions, has)
-		}
-		if len(lacks.Statements) > 0 {
-			b.Gone = append(b.Gone, lacks)
 		}
 	}
 	return b, nil
@@ -243,9 +203,9 @@ func (h Hub) keyOf(key string) string {
 	return memoir.ReceivedKey(memberName(h.Member), session)
 }
 
-// ForgetBase removes what is gone from a base in the home: the hub has it until it makes the next one.
+// ForgetBase removes what is gone from what a home has of a hub, which has it until it makes the next one.
 func (o Options) ForgetBase(of memoir.Project, b *consolidate.Base) error {
-	if b == nil || len(b.Gone)+len(b.Texts) == 0 {
+	if b == nil {
 		return nil
 	}
 	left := b.Left(of)
@@ -255,7 +215,7 @@ func (o Options) ForgetBase(of memoir.Project, b *consolidate.Base) error {
 			files[path] = []byte(text)
 		}
 	}
-	content, err := packed(files, 1, left.Citations)
+	content, err := packed(files, left.Citations)
 	if err == nil {
 		err = disk.Replace(baseFile(o.Home, of.ID), content, 0o600)
 	}

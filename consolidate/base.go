@@ -81,13 +81,9 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 			all = append(all, e)
 		}
 	}
-	r, own := in.Base.renewal(in.Project), arrange(left)
-	short := ShortIDs(append(in.baseSessions(), left...))
-	for _, s := range own {
-		s.short = short[s.SessionKey]
-	}
-	room := max(min(limit, most-len(r.present.MemoryMD)), limit/4)
-	out = memoryOf(name, arrange(all), learn(own), room, most)
+	r := in.Base.renewal(in.Project)
+	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
+	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
 	p, has := readPage(out.MemoryMD), map[string]bool{}
 	base := r.sections(out.Citations)
 	for _, s := range base {

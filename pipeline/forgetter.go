@@ -169,8 +169,7 @@ func (f *forgetter) publishWithout(ctx context.Context, c *consolidation, out *F
 	}
 	out.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
 	out.Generation = cmp.Or(c.report.Generation, out.Generation)
-	err = cmp.Or(c.verifyForgotten(), f.team().ForgetBase(c.project, c.forgetting.in.Base))
-	if err != nil {
+	if err := cmp.Or(c.verifyForgotten(), f.team().ForgetBase(c.project, c.forgetting.in.Base)); err != nil {
 		return err
 	}
 	archives, err := c.forgetting.clearFiles(ctx, c.store, c.root)

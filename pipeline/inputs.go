@@ -71,17 +71,13 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	settings, err3 := c.settingsOf(c.project)
 	current, err4 := c.currentOf(live)
 	accepted, err5 := c.store.Answered(ctx, c.project.ID)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return consolidate.Input{}, err
-	}
-	base, err := c.base(ctx)
-	if err != nil {
+	base, err6 := c.base(ctx)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return consolidate.Input{}, err
 	}
 	extractions, own := ownOf(c.project, extractions)
 	in := consolidate.Input{
-		Own:            own,
-		Base:           base,
+		Own: own, Base: base,
 		Project:        c.project,
 		Extractions:    extractions,
 		Changed:        map[string]bool{},

@@ -102,7 +102,9 @@ func (s *syncing) fetchBase(ctx context.Context, share store.Share) (keep func()
 		if !none {
 			s.state.Bases = append(s.state.Bases, is)
 		}
-		s.report.changed(share.ProjectID)
+		if !slices.Contains(s.report.Projects, share.ProjectID) {
+			s.report.Projects = append(s.report.Projects, share.ProjectID)
+		}
 		return nil
 	}, nil
 }
@@ -145,16 +147,13 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 		return nil, memoir.Errorf(memoir.CodeStorage, "remove it: it is fetched again", "read %s: %w",
 			baseFile(o.Home, of.ID), err)
 	}
-	texts := map[string]string{}
-	for path, content := range files {
-		texts[path] = string(content)
-	}
-	b := &consolidate.Base{Memory: memoir.ConsolidationOf(texts), Covers: map[[2]string]bool{}}
+	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{}}
 	b.Memory.Citations = m.Citations
 	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
 	for _, e := range sessions {
+		at, _ := memoir.ReceivedGroup(e.SessionKey)
 		for i := range e.Statements {
-			known[factOf(e.SessionKey, e.Statements[i], nil)] = &e.Statements[i]
+			known[factOf(at, e.Statements[i], nil)] = &e.Statements[i]
 		}
 	}
 	places := placesOf(of.Directories, o.UserHome)
@@ -185,13 +184,12 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 	return b, nil
 }
 
-// factOf returns by what a statement is known here and at the hub.
+// factOf returns by what a statement is known here and at the hub. Its kind is another one where it was overturned.
 func factOf(session string, st memoir.Statement, places []place) string {
-	text := memory.Neutralise(relative(memoir.Visible(st.Text), places))
-	return session + "\n" + string(st.Kind) + "\n" + memoir.Folded(strings.Join(strings.Fields(text), " "))
+	return session + "\n" + memoir.Folded(strings.TrimSpace(memory.Neutralise(relative(memoir.Visible(st.Text), places))))
 }
 
-// keyOf returns the key that a session has at the hub.
+// keyOf returns the key that a session has at the hub, without a number.
 func (h Hub) keyOf(key string) string {
 	base, session := memoir.ReceivedGroup(key)
 	switch {

@@ -36,12 +36,6 @@ type Report struct {
 	Forgets   bool     `json:"-"`        // a withdrawal has begun, which the caller finishes
 }
 
-func (r *Report) changed(projectID string) {
-	if !slices.Contains(r.Projects, projectID) {
-		r.Projects = append(r.Projects, projectID)
-	}
-}
-
 // What a synchronisation does.
 const (
 	Push = 1 << iota
@@ -319,13 +313,18 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 func (s *syncing) pull(ctx context.Context) error {
 	shares, _, err := s.Store.Shares(ctx)
 	for _, share := range shares {
+		if err != nil {
+			break
+		}
 		var keep func() error
 		keep, err = s.fetchBase(ctx, share)
 		for at, more := wire.Cursor(share.Cursor), true; more && err == nil; {
 			at, more, err = s.pullPage(ctx, share, at)
 		}
 		if err == nil {
-			err = keep()
+			if failed := keep(); failed != nil {
+				s.failed[share.Key] = failed
+			}
 		}
 		if err != nil && !errors.Is(err, errAgain) && !ends(err) {
 			s.failed[share.Key], err = err, nil
@@ -364,8 +363,8 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 		}
 	}
 	forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
-	if forgets || received > 0 {
-		s.report.changed(share.ProjectID)
+	if (forgets || received > 0) && !slices.Contains(s.report.Projects, share.ProjectID) {
+		s.report.Projects = append(s.report.Projects, share.ProjectID)
 	}
 	s.report.Received, s.report.Forgets = s.report.Received+received, s.report.Forgets || forgets
 	return page.Cursor, page.More && len(page.Items) > 0, err

@@ -116,8 +116,18 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 	if why := a.good("why", "drop the cache", "--project", appKey); !strings.Contains(why, "codex:one") {
 		t.Error(why)
 	}
-	if why := b.good("why", "drop the cache", "--project", appKey); !strings.Contains(why, "team:anna-"+hubwire.SessionHash("codex:one", "")) {
+	anna := "team:anna-" + hubwire.SessionHash("codex:one", "")
+	if why := b.good("why", "drop the cache", "--project", appKey); !strings.Contains(why, anna) {
 		t.Error(why)
+	}
+	h.generation(t, appKey, func(f memory.Files) { // a language model's words
+		f[memoir.MemoryFile] = []byte(strings.Replace(string(f[memoir.MemoryFile]), "it grew without bound when the index was rebuilt", "the index had no bound", 1))
+	})
+	sync()
+	for _, s := range []scene{a, b} {
+		if why := s.good("why", "the index had no bound", "--project", appKey); !strings.Contains(why, anna) {
+			t.Error(why)
+		}
 	}
 }
 
@@ -231,6 +241,9 @@ func TestAHostileArchiveSaysNothing(t *testing.T) {
 			})
 		}
 		said := a.run()
+		if s := a.status().Team; test.fails != "" && (len(s.Shares) != 1 || s.Shares[0].Received < 2) { // the statements are here without it
+			t.Errorf("%s: %+v", what, s)
+		}
 		if test.fails == "" == strings.Contains(said, "warning") || !strings.Contains(said, test.fails) {
 			t.Errorf("%s: %s", what, said)
 		}

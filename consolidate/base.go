@@ -30,7 +30,10 @@ func (b *Base) Left(project memoir.Project) memoir.Consolidation { return b.rene
 
 // renewal prepares the memory as what a language model wrote: of that, lines are removed.
 func (b *Base) renewal(project memoir.Project) *renewal {
-	in := Input{Project: project, Extractions: b.Sessions, Current: &b.Memory}
+	in, sessions := Input{Project: project, Extractions: b.Sessions, Current: &b.Memory}, arrange(b.Sessions)
+	if len(b.Gone)+len(b.Texts) == 0 {
+		return newRenewal(in, sessions, nil)
+	}
 	there := map[string]bool{} // by line
 	for i, e := range append(slices.Clone(b.Gone), b.Sessions...) {
 		for _, st := range e.Statements {
@@ -40,7 +43,7 @@ func (b *Base) renewal(project memoir.Project) *renewal {
 		}
 	}
 	g := Forgotten{Extractions: b.Gone, Texts: b.Texts}.in(in)
-	return newRenewal(in, arrange(b.Sessions), func(line string) bool {
+	return newRenewal(in, sessions, func(line string) bool {
 		holds, known := there[untold(line)]
 		return known && !holds || g.holds(line) || !holds && g.alone(line)
 	})
@@ -93,16 +96,14 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 			}
 		}
 	}
-	kept := map[string]bool{}
 	for _, s := range p.sections[1:] {
 		s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
-			kept[line] = true
 			return has[untold(line)] && !strings.Contains(line, " ["+string(memoir.EntryNote)+"-")
 		})
 	}
 	p.sections = slices.Insert(p.sections, 1, base...)
 	p.order()
-	p.shrink(most, func(line string) bool { return kept[line] })
+	p.shrink(most, func(line string) bool { return untold(line) == memoir.LineText(line) }) // own ones stay
 	p.shrink(most, func(string) bool { return false })
 	out.MemoryMD = p.String()
 	r.in.Accepted, r.edits = accepted, LiveHandEdits(in.HandEdits, in)

@@ -150,6 +150,13 @@ func (in Input) register() register {
 		r.keys[e.SessionKey] = true
 		r.inputs.add(e.SessionKey)
 	}
+	if in.Base != nil {
+		for _, e := range in.Base.Gone {
+			if !r.keys[e.SessionKey] {
+				r.gone.add(e.SessionKey)
+			}
+		}
+	}
 	return r
 }
 

@@ -24,9 +24,8 @@ import (
 	"memoir/team/wire"
 )
 
-// Fetched is the generation of a hub that a project's memory begins with.
+// Fetched is a generation of a hub.
 type Fetched struct {
-	Project    string `json:"project"` // its id
 	Generation int    `json:"generation"`
 	ETag       string `json:"etag"`
 }
@@ -64,48 +63,46 @@ func Unshare(ctx context.Context, o Options, projectID string, keep bool) error 
 // fetchBase fetches the newest generation of a project, unless it is here. keep stores it; that is for when all is
 // received that it may have been made from. A hub of the release before has none.
 func (s *syncing) fetchBase(ctx context.Context, share store.Share) (keep func() error, err error) {
-	was, is := Fetched{}, Fetched{Project: share.ProjectID}
-	of := func(f Fetched) bool { return f.Project == share.ProjectID }
-	if i := slices.IndexFunc(s.state.Bases, of); i >= 0 && HasBase(s.Home, share.ProjectID) {
-		was = s.state.Bases[i]
+	id, tag := share.ProjectID, ""
+	if HasBase(s.Home, id) {
+		tag = s.state.Bases[id].ETag
 	}
 	path := "/v1/archive?" + url.Values{"project": {share.Key}}.Encode()
-	res, content, err := s.client.request(ctx, http.MethodGet, path, nil, was.ETag)
+	res, content, err := s.client.request(ctx, http.MethodGet, path, nil, tag)
 	none := refused(err) == wire.CodeNotFound
 	if err != nil && !none {
 		return nil, err
 	}
 	return func() (err error) {
 		switch {
-		case none && !HasBase(s.Home, share.ProjectID), !none && res.StatusCode == http.StatusNotModified:
+		case none && !HasBase(s.Home, id), !none && res.StatusCode == http.StatusNotModified:
 			return nil
 		case none:
-			err = DropBase(ctx, s.Store, s.Home, share.ProjectID)
+			err = DropBase(ctx, s.Store, s.Home, id)
 		default:
 			sum := sha256.Sum256(content)
-			is.ETag = `"` + hex.EncodeToString(sum[:]) + `"`
+			is := Fetched{ETag: `"` + hex.EncodeToString(sum[:]) + `"`}
 			is.Generation, _ = strconv.Atoi(res.Header.Get(wire.GenerationHeader))
 			if len(content) > wire.MaxArchive || res.Header.Get("ETag") != is.ETag {
 				err = errors.New("it is not what its header says")
 			}
 			if content, err = cleanArchive(content, s.Scanner, err); err == nil {
-				err = disk.Replace(baseFile(s.Home, share.ProjectID), content, 0o600)
+				err = disk.Replace(baseFile(s.Home, id), content, 0o600)
 			}
 			if err == nil {
-				err = s.Store.Edited(ctx, share.ProjectID)
+				err = s.Store.Edited(ctx, id)
+			}
+			if s.state.Bases == nil {
+				s.state.Bases = map[string]Fetched{}
+			}
+			if err == nil {
+				s.state.Bases[id] = is
 			}
 		}
-		if err != nil {
-			return err
+		if err == nil && !slices.Contains(s.report.Projects, id) {
+			s.report.Projects = append(s.report.Projects, id)
 		}
-		s.state.Bases = slices.DeleteFunc(s.state.Bases, of)
-		if !none {
-			s.state.Bases = append(s.state.Bases, is)
-		}
-		if !slices.Contains(s.report.Projects, share.ProjectID) {
-			s.report.Projects = append(s.report.Projects, share.ProjectID)
-		}
-		return nil
+		return err
 	}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +145,24 @@ func TestAProjectWithAHubsMemoryCallsNoModelInPhase2(t *testing.T) {
 	}
 }
 
+// editByHand replaces a text of the line of MEMORY.md that has it, or removes the line, by hand.
+func editByHand(s scene, text, by string) {
+	s.t.Helper()
+	found, err := filepath.Glob(filepath.Join(s.home, "projects", "*", "memory", "MEMORY.md"))
+	must(s.t, err)
+	for _, path := range found {
+		content, err := os.ReadFile(path)
+		must(s.t, err)
+		lines := strings.SplitAfter(string(content), "\n")
+		for i, line := range lines {
+			if lines[i] = strings.Replace(line, text, by, 1); lines[i] != line && by == "" {
+				lines[i] = ""
+			}
+		}
+		must(s.t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+	}
+}
+
 // The hub still has the lines of what is withdrawn, forgotten or removed by a person.
 func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 	t.Parallel()
@@ -163,16 +180,12 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 		{"a member forgets", func(_, b scene) { b.good("forget", "two", "--yes") }, "sort the queue", "drop the cache", true, true},
 		{"a text is forgotten", func(a, _ scene) { a.good("forget", "--match", "starved behind", "--project", appKey, "--yes") },
 			"sort the queue", "drop the cache", false, true},
-		{"a line is removed by hand", func(a, _ scene) {
-			found, err := filepath.Glob(filepath.Join(a.home, "projects", "*", "memory", "MEMORY.md"))
-			must(a.t, err)
-			for _, path := range found {
-				text, err := os.ReadFile(path)
-				must(a.t, err)
-				lines := slices.DeleteFunc(strings.SplitAfter(string(text), "\n"), func(l string) bool { return strings.Contains(l, "sort the queue") })
-				must(a.t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
-			}
-		}, "sort the queue", "drop the cache", false, false},
+		{"a line that a person changed is forgotten", func(a, _ scene) {
+			editByHand(a, "grew without bound when", "grew, drop the cache, when")
+			a.run()
+			a.good("forget", "one", "--yes")
+		}, "drop the cache", "sort the queue", true, true},
+		{"a line is removed by hand", func(a, _ scene) { editByHand(a, `"sort the queue`, "") }, "sort the queue", "drop the cache", false, false},
 	} {
 		h, a, b, sync := based(t)
 		test.do(a, b)

@@ -1,8 +1,11 @@
 package memoir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Sources of sessions whose statements another machine extracted: another member's, and this person's own. Their
@@ -51,6 +54,15 @@ func ReceivedGroup(key string) (base, session string) {
 		digits = digits[n-receivedDigits:]
 	}
 	return key[:at] + digits, digits[:min(len(digits), receivedDigits)]
+}
+
+// AddReceived adds what a machine sent of a session to its extraction, in the order of days and hashes.
+func (e *Extraction) AddReceived(day, hash string, statements ...Statement) error {
+	at, err := time.Parse(time.DateOnly, day)
+	sum := sha256.Sum256([]byte(e.ContentHash + hash))
+	e.StartedAt, e.EndedAt, e.ContentHash, e.Model = at, at, hex.EncodeToString(sum[:]), "received"
+	e.Statements = append(e.Statements, statements...)
+	return err
 }
 
 // MemberOf returns the other member that a session's statements are from; empty if they are this person's.

@@ -134,6 +134,19 @@ func Known(signal string) bool {
 	return parties[signal] != "" || slices.Contains(others, signal)
 }
 
+// OfKnown leaves out statements of signals that this version does not have, and extractions without any other.
+func OfKnown(extractions []memoir.Extraction) []memoir.Extraction {
+	var left []memoir.Extraction
+	for _, e := range extractions {
+		had := len(e.Statements)
+		e.Statements = slices.DeleteFunc(e.Statements, func(s memoir.Statement) bool { return !Known(s.Signal) })
+		if len(e.Statements) > 0 || had == 0 {
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
 // IsSaid reports whether new sessions are told a statement before a consolidation takes it: what a person said to hold
 // from now on, and repairs that passed.
 func IsSaid(st memoir.Statement) bool {

@@ -168,7 +168,7 @@ func remove(ctx context.Context, tx pgx.Tx, member int64) error {
 // Erase removes a member with the statements. A tombstone, which is a hash, stays of each, so that other machines drop
 // it and it does not come back. It returns how many were erased.
 func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
-	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, _, member int64) error {
+	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, org, member int64) error {
 		if err := remove(ctx, tx, member); err != nil {
 			return err
 		}
@@ -188,8 +188,10 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 				RETURNING p.id, p.seq - c.n AS before)
 			INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
 			SELECT organisation, project, member, hash, r.before + n FROM numbered JOIN raised r ON r.id = project`, member)
-		erased = int(done.RowsAffected())
-		return err
+		if erased = int(done.RowsAffected()); err != nil {
+			return err
+		}
+		return a.hub.queueDue(ctx, tx, org)
 	})
 	return erased, err
 }
@@ -282,7 +284,10 @@ func (a Admin) Alias(ctx context.Context, of, key string) error {
 		if err != nil || from == into {
 			return err
 		}
-		return merge(ctx, tx, into, from)
+		if err := merge(ctx, tx, into, from); err != nil {
+			return err
+		}
+		return a.hub.queueDue(ctx, tx, org)
 	})
 }
 
@@ -312,6 +317,8 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 	b.Queue(`INSERT INTO memoir.access SELECT organisation, member, $1, role FROM memoir.access WHERE project = $2
 		ON CONFLICT (member, project) DO UPDATE SET role = greatest(access.role, excluded.role)`, into, from)
 	b.Queue(`DELETE FROM memoir.access WHERE project = $1`, from)
+	b.Queue(`DELETE FROM memoir.generation WHERE project = $1`, from)
+	b.Queue(`DELETE FROM memoir.archive WHERE project = $1`, from)
 	b.Queue(`UPDATE memoir.project SET alias_of = $1, seq = 0 WHERE id = $2 OR alias_of = $2`, into, from)
 	return tx.SendBatch(ctx, b).Close()
 }

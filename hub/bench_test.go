@@ -8,13 +8,21 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"memoir/hub"
 	"memoir/hub/hubtest"
+	"memoir/model/modeltest"
 	"memoir/team/wire"
 )
 
@@ -143,6 +151,78 @@ func BenchmarkSize(b *testing.B) {
 				}
 				b.StartTimer()
 				anna.must("POST", "/v1/push", p, nil)
+			}
+		})
+	}
+}
+
+// BenchmarkArchive compares an archive of 200 KB, changed and not, with a handler that serves the same bytes from a
+// file. It reports the 95th percentile of 64 connections.
+func BenchmarkArchive(b *testing.B) {
+	d, anna := filled(b, 10, 1000)
+	body := make([]byte, 200<<10)
+	for i := range body {
+		body[i] = byte(i * 7)
+	}
+	file := filepath.Join(b.TempDir(), "archive")
+	if err := os.WriteFile(file, body, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	d.Must(b, fmt.Sprintf(`INSERT INTO memoir.archive SELECT 1, 1, sha256(b), b FROM (SELECT decode('%x', 'hex') AS b) x;
+		INSERT INTO memoir.generation SELECT 1, 1, 1, 0, 1, hash, 'builtin', 'published' FROM memoir.archive`, body))
+	direct, err := hub.Open(b.Context(), hub.Options{Database: d.URL(hubtest.Serve, d.Name, false) + "&pool_max_conns=8"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) }))
+	server := httptest.NewServer(direct.Handler())
+	b.Cleanup(func() { files.Close(); server.Close(); direct.Close() })
+	tag := anna.fetch("p1", "").etag
+	for _, run := range []struct{ name, url, tag string }{
+		{"file", files.URL, ""}, {"direct", server.URL, ""}, {"pooled", anna.url, ""},
+		{"direct unchanged", server.URL, tag}, {"pooled unchanged", anna.url, tag},
+	} {
+		b.Run(run.name, func(b *testing.B) {
+			var mu sync.Mutex
+			var took []time.Duration
+			m := machine{t: b, url: run.url, token: anna.token}
+			b.SetParallelism(64 / runtime.GOMAXPROCS(0))
+			defer measureCPU(b, d)()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					began := time.Now()
+					status, _, got := m.fetchRaw("p1", run.tag)
+					if want := map[bool]int{true: 0, false: len(body)}[run.tag != ""]; len(got) != want {
+						b.Errorf("%d, %d bytes", status, len(got))
+					}
+					mu.Lock()
+					took = append(took, time.Since(began))
+					mu.Unlock()
+				}
+			})
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*95/100].Microseconds()), "p95-us")
+		})
+	}
+}
+
+// BenchmarkWorkers consolidates 40 projects with a model that takes two seconds.
+func BenchmarkWorkers(b *testing.B) {
+	for _, workers := range []int{1, 2, 4, 8} {
+		b.Run(strconv.Itoa(workers), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				d, anna, _ := modelled(b, nil, func(n int, c modeltest.Call) modeltest.Step {
+					step := answer(n, c)
+					step.Latency = 2 * time.Second
+					return step
+				})
+				for p := range 40 {
+					anna.push(project(p), task("one", "Ported the parser."))
+				}
+				b.StartTimer()
+				d.Workers(b, hub.WorkOptions{Workers: workers, PollOnly: true})
+				d.Idle(b)
 			}
 		})
 	}

@@ -49,6 +49,7 @@ func (h *Hub) Handler() http.Handler {
 			}
 			return h.pull(r.Context(), token, p)
 		},
+		"GET /v1/archive": h.archive,
 		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
 			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it
 			var j wire.Join
@@ -85,7 +86,7 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 		if err != nil {
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
-			if route != "/" && code != wire.CodeUnavailable {
+			if code != wire.CodeNotFound && code != wire.CodeUnavailable {
 				ctx := context.WithoutCancel(r.Context()) // the caller may have gone
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
 					h.log.Error("a refusal is not in the audit", "route", route, "code", code, "error", asError(err).Error())
@@ -94,7 +95,11 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 		} else if out == nil {
 			status = http.StatusNoContent
 		}
-		writeJSON(w, status, out)
+		if found, ok := out.(archived); ok {
+			status = found.write(w)
+		} else {
+			writeJSON(w, status, out)
+		}
 		h.metrics.requests.WithLabelValues(route, strconv.Itoa(status), code).Inc()
 		h.metrics.duration.WithLabelValues(route).Observe(time.Since(began).Seconds())
 		h.log.Info("request", "route", route, "status", status, "code", code, "address", h.address(r),

@@ -3,10 +3,12 @@
 // machine and a hub send each other is in team/wire; which texts are statements' is nothing that a hub knows.
 //
 // Read migration/001.sql first (the tables and their walls), then tenant.go (a transaction of a member), push.go,
-// pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do).
+// pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do). Of workers, read job.go
+// (the queue), consolidate.go (generations), spend.go (a model and its limits) and archive.go (what readers get).
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -28,13 +30,17 @@ type Hub struct {
 	metrics *metrics
 	guests  budget
 	proxied bool
+
+	jobs     *jobs // to queue them
+	debounce time.Duration
 }
 
 // Options are the settings of a Hub.
 type Options struct {
-	Database string       // a URL or DSN of PostgreSQL, also behind PgBouncer in transaction mode
-	Log      *slog.Logger // nil: nothing is logged
-	Proxied  bool         // a proxy is in front: it says who calls, and whether they came by https
+	Database string        // a URL or DSN of PostgreSQL, also behind PgBouncer in transaction mode
+	Log      *slog.Logger  // nil: nothing is logged
+	Proxied  bool          // a proxy is in front: it says who calls, and whether they came by https
+	Debounce time.Duration // a project's rest after a push, before it is consolidated; 0: 30 seconds
 }
 
 // Open returns a hub whose connections are made when they are needed. Close ends them.
@@ -58,9 +64,9 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Hub{
-		pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
-	}, nil
+	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
+		debounce: cmp.Or(o.Debounce, defaultDebounce)}
+	return h, h.openQueue()
 }
 
 // Close waits for transactions and closes the connections.

@@ -23,12 +23,12 @@ func (h *Hub) table(ctx context.Context, sql string, args ...any) (Table, error)
 }
 
 // table is that of the organisation, the first argument of the query.
-func (a Admin) table(ctx context.Context, sql string) (Table, error) {
+func (a Admin) table(ctx context.Context, sql string, args ...any) (Table, error) {
 	org, err := a.organisation(ctx, a.hub.pool)
 	if err != nil {
 		return Table{}, err
 	}
-	return a.hub.table(ctx, sql, org)
+	return a.hub.table(ctx, sql, append([]any{org}, args...)...)
 }
 
 // Organisations lists all organisations.
@@ -73,6 +73,8 @@ func (h *Hub) Status(ctx context.Context) (Table, error) {
 			(SELECT count(*) FROM memoir.project WHERE alias_of IS NULL) AS projects,
 			(SELECT count(*) FROM memoir.statement) AS statements, (SELECT count(*) FROM memoir.tombstone) AS tombstones,
 			(SELECT count(*) FROM memoir.audit WHERE code <> '' AND at > now() - interval '1 day') AS refused,
+			(SELECT count(*) FROM memoir.generation) AS generations,
+			(SELECT count(*) FROM river.river_job WHERE state IN ('discarded', 'cancelled')) AS failed, -- jobs, of a week
 			pg_database_size(current_database()) AS bytes
 		FROM memoir.hub`)
 }

@@ -25,33 +25,38 @@ func SchemaVersion() int {
 // serving needs. It returns how many were applied. Several may run at once: each waits for the one before.
 func (h *Hub) Migrate(ctx context.Context, serveRole string) (applied int, err error) {
 	for {
+		var n int
 		var done bool
 		err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {
-			done, err = migrateOnce(ctx, tx, serveRole)
+			n, done, err = h.migrateOnce(ctx, tx, serveRole)
 			return err
 		})
 		if err != nil || done {
 			return applied, asError(err)
 		}
-		applied++
+		applied += n
 	}
 }
 
-// migrateOnce applies one migration. If none is left, it grants, and done is true.
-func migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (done bool, err error) {
+// migrateOnce applies one migration, of ours or of the queue's tables, which does not count. If none is left, it
+// grants, queues jobs for what none has worked on, and done is true.
+func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (n int, done bool, err error) {
 	if err := checkServeRole(ctx, tx, serveRole); err != nil {
-		return false, err
+		return 0, false, err
 	}
 	// The lock ends with the transaction, so that it works behind a pooler.
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('memoir.migration'));
 		CREATE SCHEMA IF NOT EXISTS memoir;
 		CREATE TABLE IF NOT EXISTS memoir.migration (
 			version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`); err != nil {
-		return false, err
+		return 0, false, err
+	}
+	if ended, err := h.migrateJobs(ctx, tx); err != nil || !ended {
+		return 0, false, err
 	}
 	version, err := schemaVersion(ctx, tx)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	name, done := fmt.Sprintf("migration/%03d.sql", version+1), version >= SchemaVersion()
 	if done {
@@ -59,16 +64,20 @@ func migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (done bool, e
 	}
 	text, err := migrations.ReadFile(name)
 	if err != nil {
-		return false, err
+		return 0, false, err
+	}
+	if done {
+		text = append(text, jobGrants...)
 	}
 	sql := strings.ReplaceAll(string(text), "$ROLE", pgx.Identifier{serveRole}.Sanitize())
 	if _, err := tx.Exec(ctx, sql); err != nil {
-		return false, fmt.Errorf("%s: %w", name, err)
+		return 0, false, fmt.Errorf("%s: %w", name, err)
 	}
-	if !done {
-		_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
+	if done {
+		return 0, true, h.queueDue(ctx, tx, 0)
 	}
-	return done, err
+	_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
+	return 1, false, err
 }
 
 func schemaVersion(ctx context.Context, q querier) (version int, err error) {

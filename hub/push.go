@@ -25,25 +25,35 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		pushed.New += int(done.RowsAffected())
 		return nil
 	}
-	c, err := h.asMember(ctx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
+	var project int64
+	store := func(b *pgx.Batch, hash []byte) {
 		b.Queue(`INSERT INTO memoir.project (organisation, key) SELECT organisation, $2 FROM memoir.reach($1, $2, 'writer')
 			WHERE project IS NULL ON CONFLICT DO NOTHING`, hash, p.Project)
 		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, 'writer') t
-			WHERE p.id = t.project AND p.organisation = t.organisation`, hash, p.Project, len(p.Statements)+len(p.Tombstones)).
-			Exec(func(done pgconn.CommandTag) error {
-				if done.RowsAffected() == 0 {
-					return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
-				}
-				return nil
-			})
+			WHERE p.id = t.project AND p.organisation = t.organisation RETURNING p.id`,
+			hash, p.Project, len(p.Statements)+len(p.Tombstones)).QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&project)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
+			}
+			return err
+		})
 		if len(p.Tombstones) > 0 {
 			queueTombstones(b, hash, p, count)
 		}
 		if len(p.Statements) > 0 {
 			queueStatements(b, hash, p, count)
 		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+		c, err := asMemberIn(ctx, tx, token, entry{hold: true}, store)
+		if pushed.Epoch = c.epoch; err == nil && pushed.New > 0 {
+			err = h.queue(ctx, tx, consolidateArgs{project})
+		}
+		return err
 	})
-	pushed.Epoch = c.epoch
 	return pushed, err
 }
 

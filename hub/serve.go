@@ -23,6 +23,7 @@ type ServeOptions struct {
 	Key         string
 	Metrics     string               // HOST:PORT of /metrics; empty: with the API, if that is for this machine alone
 	Ready       func(address string) // is called once requests are answered
+	Work        WorkOptions          // on jobs, in this process
 }
 
 // grace is the time that open requests have to end.
@@ -59,9 +60,16 @@ func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
 	if o.Ready != nil {
 		o.Ready(listener.Addr().String())
 	}
+	working := make(chan error, 1)
+	go func() { working <- h.Work(ctx, o.Work) }()
 	select {
 	case err := <-ended:
 		return err
+	case err := <-working:
+		if err != nil {
+			return err
+		}
+		working <- nil
 	case <-ctx.Done():
 	}
 	h.log.Info("stopping", "grace", grace.String())
@@ -73,7 +81,7 @@ func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
 		}
 		_ = s.Close()
 	}
-	return nil
+	return <-working
 }
 
 // listen opens the port of the API. Plain http is for this machine, or for a proxy; local says that it is the former.

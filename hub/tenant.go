@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -43,6 +44,13 @@ func (h *Hub) asMember(
 ) (caller, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	return asMemberIn(ctx, h.pool, token, e, queue)
+}
+
+// asMemberIn is asMember in a transaction, which goes on, or with a pool.
+func asMemberIn(
+	ctx context.Context, in sender, token string, e entry, queue func(b *pgx.Batch, hash []byte),
+) (caller, error) {
 	hash := hashOf(token)
 	b := &pgx.Batch{}
 	var c caller
@@ -56,19 +64,50 @@ func (h *Hub) asMember(
 	if queue != nil {
 		queue(b, hash)
 	}
-	err := h.pool.SendBatch(ctx, b).Close()
-	switch refused := (*refusal)(nil); {
-	case err != nil && !errors.As(err, &refused):
+	err := in.SendBatch(ctx, b).Close()
+	if refused := (*refusal)(nil); err != nil && !errors.As(err, &refused) {
 		return c, err
-	case c.machine == 0:
-		return c, refuse(401, wire.CodeUnauthorised, "this token is unknown", "")
-	case c.revoked:
-		return c, refuse(401, wire.CodeRevoked, "this machine's token is revoked", "ask for a new code to join with")
-	case !c.live:
-		return c, refuse(401, wire.CodeUnauthorised, "this machine's token has expired", "ask for a new code to join with")
 	}
-	return c, err
+	return c, cmp.Or(c.refused(), err)
 }
+
+// refused says why nothing is done for a caller; nil if the token is valid.
+func (c caller) refused() error {
+	switch {
+	case c.machine == 0:
+		return refuse(401, wire.CodeUnauthorised, "this token is unknown", "")
+	case c.revoked:
+		return refuse(401, wire.CodeRevoked, "this machine's token is revoked", "ask for a new code to join with")
+	case !c.live:
+		return refuse(401, wire.CodeUnauthorised, "this machine's token has expired", "ask for a new code to join with")
+	}
+	return nil
+}
+
+// sender is a pool or a transaction.
+type sender interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// asWorker runs a worker's transaction on a project: memoir.work says what it may reach. A project that is gone, or is
+// another key of one, is errGone.
+func (h *Hub) asWorker(ctx context.Context, project int64, do func(tx pgx.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+		var org *int64
+		err := tx.QueryRow(ctx, `SELECT memoir.work($1)`, project).Scan(&org)
+		if err == nil && org == nil {
+			err = errGone
+		}
+		if err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+var errGone = errors.New("there is no such project")
 
 // callers is the first part of each query of a member: nobody, or whom the token $1 belongs to.
 const callers = `WITH caller AS (

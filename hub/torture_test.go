@@ -17,20 +17,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
 	"memoir/hub"
 	"memoir/hub/hubtest"
+	"memoir/memory"
 	"memoir/team/wire"
 )
 
-// serveVariable makes the test binary a hub; listenVariable says where.
+// serveVariable makes the test binary a hub; listenVariable says where. Without an address it is a worker.
 const serveVariable, listenVariable = "MEMOIR_TEST_HUB", "MEMOIR_TEST_LISTEN"
 
 func TestMain(m *testing.M) {
 	if database := os.Getenv(serveVariable); database != "" {
-		h, err := hub.Open(context.Background(), hub.Options{Database: database})
-		if err == nil {
+		h, err := hub.Open(context.Background(), hub.Options{Database: database, Debounce: -1})
+		work := hub.WorkOptions{Workers: 1, PollOnly: true, Timeout: 5 * time.Second, RescueAfter: time.Second}
+		if listen := os.Getenv(listenVariable); err == nil && listen == "" {
+			work.Workers = 2
+			fmt.Println("ready")
+			err = h.Work(context.Background(), work)
+		} else if err == nil {
 			err = h.Serve(context.Background(), hub.ServeOptions{
-				Listen: os.Getenv(listenVariable), Ready: func(string) { fmt.Println("ready") }})
+				Listen: listen, Ready: func(string) { fmt.Println("ready") }, Work: work})
 		}
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -38,18 +47,20 @@ func TestMain(m *testing.M) {
 	hubtest.Main(m)
 }
 
-// torture is a cluster whose PostgreSQL and hubs are killed while machines push and pull.
+// torture is a cluster whose PostgreSQL, hubs (the first two, with a worker in each) and workers are killed while
+// machines push and pull.
 type torture struct {
 	*hubtest.Database
 	t         *testing.T
-	hubs      [2]*exec.Cmd
+	hubs      [3]*exec.Cmd
 	addresses [2]string
 	repair    sync.RWMutex // held while something that was killed is started again
 	pushes    atomic.Int64
 	kills     int
 }
 
-// TestWhatIsKilledLosesNothing kills hubs and PostgreSQL while machines push and pull. MEMOIR_TORTURE_KILLS is how often.
+// TestWhatIsKilledLosesNothing kills hubs, workers and PostgreSQL while machines push and pull. MEMOIR_TORTURE_KILLS is
+// how often.
 func TestWhatIsKilledLosesNothing(t *testing.T) {
 	cluster, err := hubtest.Start(true)
 	if err == hubtest.ErrMissing {
@@ -70,13 +81,15 @@ func TestWhatIsKilledLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range x.hubs {
+	for i := range x.addresses {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		x.addresses[i] = l.Addr().String()
 		_ = l.Close()
+	}
+	for i := range x.hubs {
 		x.start(i)
 	}
 	t.Cleanup(func() {
@@ -98,7 +111,7 @@ func (x *torture) run() {
 		name := fmt.Sprint("member", i)
 		code := x.Member(x.t, name, wire.Writer)
 		machines[i] = &pusher{torture: x, name: name, token: join(x.t, "http://"+x.addresses[0], code).token,
-			random: rand.New(rand.NewPCG(uint64(i), 7)), live: map[string]map[string]bool{}, seen: map[string]*view{}}
+			random: rand.New(rand.NewPCG(uint64(i), 7)), live: map[string]map[string]bool{}, texts: map[string]string{}, seen: map[string]*view{}}
 	}
 	ctx, done := context.WithCancel(x.t.Context())
 	var all sync.WaitGroup
@@ -116,7 +129,7 @@ func (x *torture) run() {
 		for at := x.pushes.Load() + random.Int64N(20); x.pushes.Load() < at && !x.t.Failed(); {
 			time.Sleep(time.Millisecond) // to a random moment of the work
 		}
-		x.kill(n % 3)
+		x.kill(n % 4)
 	}
 	done()
 	all.Wait()
@@ -136,6 +149,42 @@ func (x *torture) run() {
 		}
 	}
 	x.t.Logf("%d statements, %d pushes, %d kills", total, x.pushes.Load(), x.kills)
+	x.compareGenerations(machines)
+}
+
+// compareGenerations waits until workers have caught up, and compares the newest generation of each project with what
+// is live there. A generation's row has number = parent + 1 and is unique.
+func (x *torture) compareGenerations(machines []*pusher) {
+	x.Idle(x.t)
+	if n := x.Number(x.t, `SELECT count(*) FROM memoir.project p WHERE consumed < seq
+		OR (SELECT count(*) FROM memoir.generation g WHERE g.project = p.id) IS DISTINCT FROM
+			(SELECT max(number) FROM memoir.generation g WHERE g.project = p.id)`); n > 0 {
+		x.t.Errorf("%d projects are not consolidated, or their generations have a gap", n)
+	}
+	for p := range tortureProjects {
+		f := machine{t: x.t, url: "http://" + x.addresses[0], token: machines[0].token}.fetch(project(p), "")
+		all, err := memory.DecodeStatements([]byte(f.sessions)) // of a project without a push, none
+		if err != nil {
+			x.t.Error(err)
+		}
+		got, want := map[string]int{}, map[string]int{}
+		for _, e := range all {
+			for _, st := range e.Statements {
+				got[memoir.MemberOf(e.SessionKey)+": "+st.Text]++
+			}
+		}
+		for _, m := range machines {
+			for hash, live := range m.live[project(p)] {
+				if live {
+					want[m.name+": "+m.texts[hash]] = 1
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			x.t.Errorf("the newest generation of %s: %s", project(p), diff)
+		}
+	}
+	x.t.Logf("%d generations", x.Number(x.t, "SELECT count(*) FROM memoir.generation"))
 }
 
 func project(n int) string { return fmt.Sprint("github.com/acme/p", n) }
@@ -145,7 +194,10 @@ func project(n int) string { return fmt.Sprint("github.com/acme/p", n) }
 func (x *torture) start(i int) {
 	for try := range 1000 {
 		h := exec.Command(os.Args[0])
-		h.Env = append(os.Environ(), serveVariable+"="+x.ServeURL(), listenVariable+"="+x.addresses[i])
+		h.Env = append(os.Environ(), serveVariable+"="+x.ServeURL())
+		if i < len(x.addresses) {
+			h.Env = append(h.Env, listenVariable+"="+x.addresses[i])
+		}
 		out, err := h.StdoutPipe()
 		if err == nil {
 			err = h.Start()
@@ -164,7 +216,7 @@ func (x *torture) start(i int) {
 	}
 }
 
-// kill kills a hub, or PostgreSQL if what is 2, and starts it again.
+// kill kills a hub, a worker, or PostgreSQL if what is 3, and starts it again.
 func (x *torture) kill(what int) {
 	if what < len(x.hubs) {
 		_ = x.hubs[what].Process.Kill()
@@ -190,6 +242,7 @@ type pusher struct {
 	name, token string
 	random      *rand.Rand
 	live        map[string]map[string]bool // project, hash: pushed, or withdrawn again
+	texts       map[string]string          // by hash
 	seen        map[string]*view
 }
 
@@ -225,7 +278,9 @@ func (p *pusher) pushSome(n int) {
 	}
 	push := wire.Push{Project: key}
 	for i := range 25 {
-		push.Statements = append(push.Statements, statement(fmt.Sprintf("%s says %d of push %d", p.name, i, n)))
+		text := fmt.Sprintf("%s says %d of push %d", p.name, i, n)
+		s := finding(text)
+		push.Statements, p.texts[s.Hash] = append(push.Statements, s), text
 	}
 	for hash := range p.live[key] {
 		if p.random.IntN(50) == 0 {

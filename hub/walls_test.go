@@ -35,6 +35,12 @@ func newTwo(t *testing.T) two {
 	w.theirs = join(t, w.url, code)
 	w.theirs.push(shop, w.said)
 	w.ours.push(shop, statement("ours"), withBody(`{"text":"mine"}`, true))
+	d.Must(t, `INSERT INTO memoir.archive SELECT p.organisation, p.id, sha256(o.name::bytea), o.name::bytea
+			FROM memoir.project p JOIN memoir.organisation o ON o.id = p.organisation;
+		INSERT INTO memoir.generation SELECT organisation, project, 1, 0, 1, hash, 'builtin', 'published' FROM memoir.archive;
+		INSERT INTO memoir.generation SELECT organisation, project, 2, 1, 1, hash, 'builtin', 'waiting' FROM memoir.archive;
+		INSERT INTO memoir.ledger (organisation, project, model, tokens, cost) SELECT organisation, id, 'any', 1, 0
+			FROM memoir.project`)
 	return w
 }
 
@@ -61,10 +67,15 @@ func (w two) check(t *testing.T) {
 		t.Errorf("a reader sees %v", texts(page))
 	}
 	reader.refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(shop, statement("reader's")))
+	if f := reader.fetch(shop, ""); string(f.body) != "acme" || f.number != "1" {
+		t.Errorf("a reader gets generation %s of %s", f.number, f.body)
+	}
+	gone.refused(wire.CodeRevoked, "GET", "/v1/archive?project="+shop, nil)
 	limited := join(t, w.url, w.Member(t, "limited", wire.Writer, "github.com/acme/site"))
 	limited.push("github.com/acme/site", statement("site"))
 	for _, key := range []string{shop, "github.com/acme/new"} {
 		limited.refused(wire.CodeForbidden, "GET", pullPath(key, "", 0), nil)
+		limited.refused(wire.CodeForbidden, "GET", "/v1/archive?project="+key, nil)
 		limited.refused(wire.CodeForbidden, "POST", "/v1/push", pushOf(key, statement("limited's")))
 	}
 	machine{t: t, url: w.url, token: "guess"}.refused(wire.CodeUnauthorised, "GET", pullPath(shop, "", 0), nil)
@@ -82,7 +93,7 @@ func TestThePredicatesHoldWithoutThePolicies(t *testing.T) {
 }
 
 // tables are all tables of the schema.
-var tables = []string{"access", "audit", "code", "hub", "member", "migration", "organisation", "project", "statement", "token",
+var tables = []string{"access", "archive", "audit", "code", "generation", "hub", "ledger", "member", "migration", "organisation", "project", "statement", "token",
 	"tombstone"}
 
 func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
@@ -98,7 +109,8 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 	ben := w.Number(t, "SELECT id FROM memoir.member WHERE name = 'waiting'")
 
 	visible := map[string]int{"access": 1, "code": 0, "member": 2, "organisation": 1, "project": 1, "statement": 2, "token": 1,
-		"tombstone": 0, "hub": 1, "migration": 1}
+		"tombstone": 0, "hub": 1, "migration": hub.SchemaVersion(),
+		"archive": 1, "generation": 1, "ledger": 0}
 	for _, pooled := range []bool{false, true} {
 		conn := connect(t, w.URL(hubtest.Serve, w.Name, pooled))
 		for range 3 { // a connection is used again
@@ -133,6 +145,10 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			"a reader's project":        {ours, ben, fmt.Sprintf(`INSERT INTO memoir.project (organisation, key) VALUES (%d, 'x')`, ours)},
 			"somebody else's audit":     {ours, anna, fmt.Sprintf(`INSERT INTO memoir.audit (organisation, member, action) VALUES (%d, %d, 'x')`, theirs, other)},
 			"an epoch":                  {ours, anna, `UPDATE memoir.hub SET epoch = 'x', fingerprint = 'x'`},
+			"a generation":              {ours, anna, fmt.Sprintf(`INSERT INTO memoir.generation VALUES (%d, %d, 3, 2, 1, NULL, 'any', 'published')`, ours, project)},
+			"an archive":                {ours, anna, fmt.Sprintf(`INSERT INTO memoir.archive VALUES (%d, %d, 'x', 'x')`, ours, project)},
+			"the ledger":                {ours, anna, fmt.Sprintf(`INSERT INTO memoir.ledger (organisation, project, model, tokens, cost) VALUES (%d, %d, 'x', 1, 1)`, ours, project)},
+			"a policy":                  {ours, anna, `UPDATE memoir.organisation SET review = false`},
 			"more rights":               {ours, anna, `UPDATE memoir.access SET role = 'admin'`},
 			"the audit":                 {ours, anna, `SELECT count(*) FROM memoir.audit`},
 			"another's token":           {ours, anna, fmt.Sprintf(`INSERT INTO memoir.token (hash, organisation, member, machine, expires) VALUES ('\x01', %d, %d, 'x', now())`, ours, ben)},
@@ -146,10 +162,60 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			"tokens":     `UPDATE memoir.token SET revoked = now() WHERE member <> ` + fmt.Sprint(anna),
 			"projects":   `UPDATE memoir.project SET seq = 0 WHERE organisation <> ` + fmt.Sprint(ours),
 			"codes":      `DELETE FROM memoir.code`,
+			"archives":   `DELETE FROM memoir.archive`,
+			"generation": `UPDATE memoir.generation SET archive = NULL`,
+			"ledger":     `UPDATE memoir.ledger SET tokens = 0`,
+			"row":        `UPDATE memoir.project SET consumed = 0 WHERE organisation <> ` + fmt.Sprint(ours),
 		} {
 			if n, err := as(conn, ours, anna, sql); err != nil || n != 0 {
 				t.Errorf("somebody else's %s: %d changed, %v", name, n, err)
 			}
+		}
+	}
+}
+
+// TestAWorkerReachesItsProjectAlone tries what a worker's transaction may do with the policies alone.
+func TestAWorkerReachesItsProjectAlone(t *testing.T) {
+	w := newTwo(t)
+	w.ours.push("github.com/acme/site", statement("site"))
+	w.ours.push(shop, statement("gone").Hash)
+	ours := w.Number(t, "SELECT id FROM memoir.organisation WHERE name = 'acme'")
+	project := w.Number(t, fmt.Sprintf("SELECT id FROM memoir.project WHERE key = '%s' AND organisation = %d", shop, ours))
+	site := w.Number(t, "SELECT id FROM memoir.project WHERE key = 'github.com/acme/site'")
+	conn := connect(t, w.URL(hubtest.Serve, w.Name, true))
+	try := func(sql string) (int64, error) {
+		b := &pgx.Batch{}
+		b.Queue("SELECT memoir.work($1)", project)
+		b.Queue(sql)
+		done := conn.SendBatch(context.Background(), b)
+		defer done.Close()
+		_, _ = done.Exec()
+		tag, err := done.Exec()
+		return tag.RowsAffected(), err
+	}
+	for table, n := range map[string]int64{"access": 0, "code": 0, "token": 0, "member": 1, "organisation": 1, "project": 1,
+		"statement": 1, "tombstone": 1, "generation": 2, "archive": 1, "ledger": 1} {
+		if got, err := try("SELECT * FROM memoir." + table); err != nil || got != n {
+			t.Errorf("a worker sees %d rows of %s, not %d: %v", got, table, n, err)
+		}
+		if got := count(t, conn, 0, 0, table); got != 0 {
+			t.Errorf("%d rows of %s are visible after a worker", got, table)
+		}
+	}
+	for name, sql := range map[string]string{
+		"a statement":       fmt.Sprintf(`INSERT INTO memoir.statement VALUES (%d, %d, 1, '\x01', 99, '', false, '2026-01-01', '{}')`, ours, project),
+		"no statement":      `DELETE FROM memoir.statement`,
+		"another's":         fmt.Sprintf(`INSERT INTO memoir.generation VALUES (%d, %d, 1, 0, 1, NULL, 'any', 'published')`, ours, site),
+		"another's archive": fmt.Sprintf(`INSERT INTO memoir.archive VALUES (%d, %d, 'x', 'x')`, ours, site),
+		"another's call":    fmt.Sprintf(`INSERT INTO memoir.ledger (organisation, project, model, tokens, cost) VALUES (%d, %d, 'x', 1, 1)`, ours, site),
+		"another's row":     fmt.Sprintf(`UPDATE memoir.project SET consumed = 9 WHERE id <> %d`, project),
+		"the policy":        `UPDATE memoir.organisation SET review = true`,
+		"a name":            `UPDATE memoir.organisation SET id = DEFAULT`,
+		"a gap":             fmt.Sprintf(`INSERT INTO memoir.generation VALUES (%d, %d, 4, 2, 1, NULL, 'any', 'published')`, ours, project),
+		"a double":          fmt.Sprintf(`INSERT INTO memoir.generation VALUES (%d, %d, 2, 1, 1, NULL, 'any', 'published')`, ours, project),
+	} {
+		if n, err := try(sql); err == nil && n > 0 {
+			t.Errorf("%s: done", name)
 		}
 	}
 }

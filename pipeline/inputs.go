@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ type draft struct {
 func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
 	most := c.opts.Settings.Memories.MaxRawMemoriesForGlobal
 	extractions, others, err := c.store.Selected(ctx, c.project.ID, most)
-	extractions = known(extractions)
+	extractions = extract.OfKnown(extractions)
 	if err == nil && c.project.IsUser() { // besides the user's notes
 		var shared []memoir.Extraction
 		shared, err = c.sharedRules(ctx, most)
@@ -186,19 +185,6 @@ func (c *consolidation) currentOf(live memory.Snapshot) (*memoir.Consolidation, 
 	return live.Consolidation(), nil
 }
 
-// known leaves out statements of signals that this version does not have, and extractions without any other.
-func known(extractions []memoir.Extraction) []memoir.Extraction {
-	var left []memoir.Extraction
-	for _, e := range extractions {
-		had := len(e.Statements)
-		e.Statements = slices.DeleteFunc(e.Statements, func(s memoir.Statement) bool { return !extract.Known(s.Signal) })
-		if len(e.Statements) > 0 || had == 0 {
-			left = append(left, e)
-		}
-	}
-	return left
-}
-
 // keptOut adds to the keys of sessions those that a person or a setting keeps out of the project's memory.
 func (c *consolidation) keptOut(ctx context.Context, keys []string) ([]string, error) {
 	disabled, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
@@ -320,51 +306,5 @@ func (c *consolidation) takenOutOf(ctx context.Context, inputs []memory.Input) (
 // cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed
 // from all of them.
 func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
-	return cleanFilesBy(r.scanner.Session(), files)
-}
-
-func cleanFilesBy(redactor *secrets.Redactor, files memory.Files) (memory.Files, secrets.Counts, error) {
-	texts := map[string]string{}
-	before := redactor.Counts()
-	for _, at := range files.Paths() {
-		content := files[at]
-		if text := memory.Readable(at, content); at == memory.StatementsFile && redactor.Text(text) != text {
-			content = memory.ChangeStatements(content, redactor.Text, redactor.Name)
-			if bytes.Equal(content, files[at]) { // it is damaged
-				content = []byte(text)
-			}
-		}
-		texts[at] = redactor.Text(string(content))
-	}
-	clean := make(memory.Files, len(files))
-	for _, at := range files.Paths() {
-		name := free(clean, redactor.Name(at))
-		if err := memoir.CheckPath(name); err != nil {
-			return nil, nil, err
-		}
-		clean[name] = []byte(redactor.AgainText(texts[at]))
-	}
-	return clean, since(before, redactor.Counts()), nil
-}
-
-// free returns an unused file name, since names that differed only in a secret become equal.
-func free(files memory.Files, name string) string {
-	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
-	for i := 2; ; i++ {
-		if _, taken := files[name]; !taken {
-			return name
-		}
-		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
-	}
-}
-
-// since returns the difference of two counts.
-func since(before, after secrets.Counts) secrets.Counts {
-	counts := secrets.Counts{}
-	for rule, n := range after {
-		if n -= before[rule]; n > 0 {
-			counts[rule] = n
-		}
-	}
-	return counts
+	return files.Redacted(r.scanner.Session())
 }

@@ -170,7 +170,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) erro
 	if !s.dirty(live.Files) && (err != nil || !s.dirty(published)) {
 		return nil
 	}
-	files, counts, err := cleanFilesBy(s.known, live.Files)
+	files, counts, err := live.Files.Redacted(s.known)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	if err != nil {
 		return nil, err
 	}
-	all = extract.Later(known(all))
+	all = extract.Later(extract.OfKnown(all))
 	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
 	projects := map[string]map[string]bool{} // of a rule
 	words := map[string]memoir.Statement{}   // of the session that stated it last

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -260,8 +258,8 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 // gets a new key, numbered by those that were forgotten, and that of before is forgotten: so lines that rested on it
 // go, whoever wrote them.
 func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool, err error) {
-	e := memoir.Extraction{ProjectID: projectID, Model: "received"}
-	hashes, n, forgotten := sha256.New(), -1, true
+	e := memoir.Extraction{ProjectID: projectID}
+	n, forgotten := -1, true
 	for forgotten && err == nil {
 		n++
 		forgotten, err = t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n))
@@ -277,13 +275,10 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 			if err := scan(&hash, &day, &text); err != nil {
 				return err
 			}
-			at, err := time.Parse(time.DateOnly, day)
-			if err == nil {
-				err = statementColumn{&one}.Scan(text)
+			if err := (statementColumn{&one}).Scan(text); err != nil {
+				return err
 			}
-			e.EndedAt, e.Statements = at, append(e.Statements, one...)
-			hashes.Write([]byte(hash))
-			return err
+			return e.AddReceived(day, hash, one...)
 		})
 	if err != nil {
 		return false, err
@@ -299,7 +294,6 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 	if err != nil || len(e.Statements) == 0 {
 		return withdrawn, err
 	}
-	e.StartedAt, e.ContentHash = e.EndedAt, hex.EncodeToString(hashes.Sum(nil))
 	source, id := memoir.SplitKey(e.SessionKey)
 	err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: memoir.KindEntry,
 		CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")

@@ -195,7 +195,7 @@ func (h Hub) keyOf(key string) string {
 	case !memoir.IsReceived(key):
 		session = wire.SessionHash(key, h.Machine)
 	}
-	return memoir.ReceivedKey(memberName(h.Member), session)
+	return memoir.ReceivedKey(wire.MemberName(h.Member), session)
 }
 
 // ForgetBase removes what is gone from what a home has of a hub, which has it until it makes the next one.

@@ -62,7 +62,7 @@ func Promote(
 		}
 		return text
 	}
-	f := File{ID: st.ID, Day: day, Who: memberName(who), Session: wire.SessionHash(session, st.ID),
+	f := File{ID: st.ID, Day: day, Who: wire.MemberName(who), Session: wire.SessionHash(session, st.ID),
 		Statement: told(st, func(text string) string { return check(relative(text, places)) })}
 	if f.Kind == memoir.StatementFailure && f.hides() {
 		f.Command, f.Error, f.Signature, f.Cause, f.Fix = "", "", "", "", ""
@@ -107,7 +107,7 @@ func (f File) fault(today string) string {
 		return "no day, or one to come"
 	case f.Text == "" || slices.ContainsFunc(append(f.Texts(), &f.Purpose), long):
 		return "an empty or long text"
-	case !wire.IsHex(f.Session, wire.SessionDigits) || memberName(f.Who) != f.Who:
+	case !wire.IsHex(f.Session, wire.SessionDigits) || wire.MemberName(f.Who) != f.Who:
 		return "no session or person"
 	case len(f.Paths) > maxPaths || slices.ContainsFunc(f.Paths, outside) || f.Dir != "" && outside(f.Dir):
 		return "a path outside of the project"

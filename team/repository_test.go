@@ -19,6 +19,7 @@ import (
 	"memoir/project"
 	"memoir/secrets"
 	"memoir/store"
+	"memoir/team/wire"
 )
 
 const today = "2026-11-29"
@@ -372,7 +373,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q", text)
 			}
 		}
-		if st.Kind == memoir.StatementPreference || got.Day > today || memberName(got.Who) != got.Who {
+		if st.Kind == memoir.StatementPreference || got.Day > today || wire.MemberName(got.Who) != got.Who {
 			t.Errorf("%+v", got)
 		}
 	})

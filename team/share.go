@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"memoir"
 	"memoir/config"
@@ -95,8 +94,8 @@ func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statemen
 		if st.Kind == memoir.StatementClaim || st.Signal == memoir.SignalMaybe {
 			continue
 		}
-		one.Own = said(st)
-		b := body{Statement: bare(st, l.places)}
+		one.Own = wire.Said(st)
+		b := body{Statement: wire.Bare(st, func(text string) string { return relative(text, l.places) })}
 		why := cmp.Or(l.found(b.Statement), outside(b.Statement))
 		for one.Hash = ""; one.Hash == "" || taken[one.Hash]; b.Again++ {
 			one.Body, _ = json.Marshal(b) // of plain fields
@@ -112,24 +111,6 @@ func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statemen
 		}
 	}
 	return out, held
-}
-
-// said reports whether a statement is a person's own word, which only their own machines get.
-func said(st memoir.Statement) bool {
-	return st.By == memoir.ByPerson || st.Kind == memoir.StatementPreference || st.Quote != "" ||
-		st.Signal == memoir.SignalRule
-}
-
-// bare returns the fields of a statement that leave, without paths of this machine.
-func bare(st memoir.Statement, places []place) memoir.Statement {
-	st.ID, st.Quote, st.Items, st.Stands = "", "", nil, ""
-	if strings.HasPrefix(st.Replaces, "#") { // a note's number means another note elsewhere
-		st.Replaces = ""
-	}
-	clean := func(text string) string { return relative(memoir.Visible(text), places) }
-	st = memoir.Changed([]memoir.Statement{st}, clean)[0]
-	st.Paths = slices.DeleteFunc(st.Paths, path.IsAbs)
-	return st
 }
 
 // found names the rule of a secret in a statement, by the rules of now; it is empty if there is none.
@@ -197,66 +178,20 @@ func relative(text string, places []place) string {
 	return text
 }
 
-// maxTimes bounds how often another machine says that something passed.
-const maxTimes = 100
-
 // arrived returns what is stored of a change, and whether anything is. me is this person's name. Whatever a hub sends
 // is data: what is not understood is left out, and what remains is redacted.
 func arrived(c wire.Change, me string, scanner *secrets.Scanner) (out store.Received, ok bool) {
-	out = store.Received{Member: memberName(c.Member), Hash: c.Hash, Gone: c.Gone, Session: c.Session, Day: c.Day}
+	out = store.Received{Member: wire.MemberName(c.Member), Hash: c.Hash, Gone: c.Gone, Session: c.Session, Day: c.Day}
 	if c.Member == me {
 		out.Member = ""
 	}
-	var st memoir.Statement
-	switch {
-	case !wire.IsHex(c.Hash, wire.HashDigits):
-		return out, false
-	case c.Gone:
-		return out, true
-	case c.Check() != nil, c.Own && out.Member != "", json.Unmarshal(c.Body, &st) != nil, st.Text == "",
-		st.Kind == memoir.StatementClaim,
-		!slices.Contains(memoir.StatementKinds, st.Kind), st.Signal == memoir.SignalMaybe:
-		return out, false
+	if c.Gone {
+		return out, wire.IsHex(c.Hash, wire.HashDigits)
 	}
-	if out.Member != "" {
-		st = theirs(st)
+	st, ok := c.Received(out.Member == "")
+	if ok {
+		e, _ := scanner.Extraction(memoir.Extraction{Statements: []memoir.Statement{st}})
+		out.Statement = e.Statements[0]
 	}
-	st = bare(st, nil)
-	st.Times = max(0, min(st.Times, maxTimes))
-	st.Text, st.Purpose = strings.Join(strings.Fields(st.Text), " "), memoir.Cut(memoir.Visible(st.Purpose), 20)
-	odd := func(p string) bool { return !memoir.Anchor{Path: p}.Valid() }
-	if st.Paths = slices.DeleteFunc(st.Paths, odd); st.Dir != "" && odd(st.Dir) {
-		st.Dir = ""
-	}
-	st.Anchors = slices.DeleteFunc(st.Anchors, func(a memoir.Anchor) bool { return !a.Valid() })
-	st.Anchors = st.Anchors[:min(len(st.Anchors), memoir.MaxAnchors)]
-	e, _ := scanner.Extraction(memoir.Extraction{Statements: []memoir.Statement{st}})
-	out.Statement = e.Statements[0]
-	return out, true
-}
-
-// theirs returns what another member says as what it is here: never this person's word, or a wish.
-func theirs(st memoir.Statement) memoir.Statement {
-	if said(st) || st.Signal == memoir.SignalNote {
-		st.Signal = memoir.SignalModel
-	}
-	if st.By != memoir.ByTool {
-		st.By = memoir.ByAgent
-	}
-	if st.Kind == memoir.StatementPreference {
-		st.Kind = memoir.StatementDecision
-	}
-	st.Replaces = ""
-	return st
-}
-
-// memberName returns the name of a member as it may stand in keys and lines; it is never empty, which is this person.
-func memberName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r) {
-			return '_'
-		}
-		return r
-	}, name)
-	return cmp.Or(memoir.CutBytes(name, wire.MaxMemberName, ""), "_")
+	return out, ok
 }

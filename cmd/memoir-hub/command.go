@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,10 +36,12 @@ func newApp() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
 		Commands: []*cli.Command{
-			migrateCommand(), serveCommand(), {Name: "help", ArgsUsage: "[COMMAND]", Usage: "show help for a command"},
+			migrateCommand(), serveCommand(), workerCommand(),
+			{Name: "help", ArgsUsage: "[COMMAND]", Usage: "show help for a command"},
 			group("org", "organisations",
 				command("add", "NAME", "add an organisation", "memoir-hub org add acme", nil,
 					func(c *cli.Context, h *hub.Hub, args []string) error { return h.AddOrganisation(c.Context, args[0]) }),
+				orgSetCommand(),
 				command("list", "", "list organisations", "memoir-hub org list --json", []cli.Flag{jsonFlag},
 					func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Organisations) })),
 			group("member", "who may use the hub", memberCommands()...),
@@ -64,6 +67,9 @@ func newApp() *cli.App {
 				admin("alias", "PROJECT KEY", "give a project another key, for example after its remote was renamed",
 					"memoir-hub project alias github.com/acme/shop github.com/acme/store", nil,
 					func(c *cli.Context, a hub.Admin, args []string) error { return a.Alias(c.Context, args[0], args[1]) })),
+			group("generation", "memories that workers have made of a project", generationCommands()...),
+			group("job", "what workers do", list("jobs that wait, run or have failed, with the reason",
+				"memoir-hub job list", hub.Admin.Jobs)),
 			admin("erase", "MEMBER", "remove a member with all statements; only hashes stay", "memoir-hub erase anna", nil,
 				func(c *cli.Context, a hub.Admin, args []string) error {
 					n, err := a.Erase(c.Context, args[0])
@@ -119,20 +125,109 @@ func serveCommand() *cli.Command {
 	return command("serve", "", "answer machines until SIGTERM; plain http is for this machine, or for a proxy",
 		"memoir-hub serve --listen :443 --tls-cert cert.pem --tls-key key.pem\n"+
 			"  memoir-hub serve --listen 10.0.0.5:8470 --behind-proxy --metrics-listen 127.0.0.1:8471",
-		[]cli.Flag{
+		append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8470", Usage: "listen on `HOST:PORT`"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "certificate chain, a `FILE` in PEM"},
 			&cli.StringFlag{Name: "tls-key", Usage: "its key, a `FILE` in PEM"},
 			&cli.BoolFlag{Name: "behind-proxy", DisableDefaultText: true,
 				Usage: "a proxy speaks https, and sets X-Forwarded-Proto and X-Forwarded-For"},
 			&cli.StringFlag{Name: "metrics-listen", Usage: "serve /metrics on `HOST:PORT` (default: on a loopback --listen)"},
-		},
+			&cli.IntFlag{Name: "workers", Value: 2, Usage: "work on `N` jobs at a time beside requests; 0: `worker` does"},
+		}, workFlags...),
 		func(c *cli.Context, h *hub.Hub, _ []string) error {
 			return h.Serve(c.Context, hub.ServeOptions{
 				Listen: c.String("listen"), Certificate: c.String("tls-cert"), Key: c.String("tls-key"),
-				Metrics: c.String("metrics-listen"),
+				Metrics: c.String("metrics-listen"), Work: workOptions(c, c.Int("workers")),
 			})
 		})
+}
+
+// workFlags are those of commands that work on jobs.
+var workFlags = []cli.Flag{
+	&cli.BoolFlag{Name: "poll-only", DisableDefaultText: true,
+		Usage: "look for jobs each second instead of listening: behind PgBouncer in transaction mode"},
+	&cli.DurationFlag{Name: "job-timeout", Value: 15 * time.Minute, Usage: "give a job up after `DURATION`"},
+	&cli.DurationFlag{Name: "rescue-after", Value: time.Minute,
+		Usage: "try the job of a worker that was killed again `DURATION` after its timeout"},
+	&cli.DurationFlag{Name: "debounce", Value: 30 * time.Second,
+		Usage: "consolidate a project `DURATION` after the first push since the last time"},
+}
+
+func workOptions(c *cli.Context, workers int) hub.WorkOptions {
+	return hub.WorkOptions{Workers: workers, PollOnly: c.Bool("poll-only"), Timeout: c.Duration("job-timeout"),
+		RescueAfter: c.Duration("rescue-after")}
+}
+
+func workerCommand() *cli.Command {
+	return command("worker", "", "work on jobs alone, until SIGTERM: consolidate what machines pushed",
+		"memoir-hub worker --concurrency 8 --poll-only",
+		append([]cli.Flag{&cli.IntFlag{Name: "concurrency", Value: 4, Usage: "work on `N` jobs at a time"}}, workFlags...),
+		func(c *cli.Context, h *hub.Hub, _ []string) error {
+			if c.Int("concurrency") < 1 {
+				return memoir.Errorf(memoir.CodeUsage, "", "--concurrency is 1 or more")
+			}
+			return h.Work(c.Context, workOptions(c, c.Int("concurrency")))
+		})
+}
+
+func orgSetCommand() *cli.Command {
+	return command("set", "NAME", "change how an organisation's memories are made; what is not passed stays",
+		"memoir-hub org set acme --model anthropic/claude-sonnet-4-5 --daily-tokens 2000000\n"+
+			"  memoir-hub org set acme --review\n  memoir-hub org set acme --model builtin --review=false",
+		[]cli.Flag{
+			&cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`, or builtin"},
+			&cli.StringFlag{Name: "key-env", Usage: "the variable `NAME` of the workers' environment that has the key"},
+			&cli.StringFlag{Name: "base-url", Usage: "reach the provider at `URL`"},
+			&cli.Int64Flag{Name: "daily-tokens", Usage: "spend at most `N` tokens on a UTC day; 0: no limit"},
+			&cli.Float64Flag{Name: "daily-cost", Usage: "spend at most `USD` on a UTC day; 0: no limit"},
+			&cli.Float64Flag{Name: "input-price", Usage: "`USD` per million tokens"},
+			&cli.Float64Flag{Name: "output-price", Usage: "`USD` per million tokens"},
+			&cli.BoolFlag{Name: "review", DisableDefaultText: true, Usage: "generations wait until they are accepted"},
+		},
+		func(c *cli.Context, h *hub.Hub, args []string) error {
+			return h.Admin(args[0]).SetPolicy(c.Context, func(p *hub.Policy) {
+				replace(c, "model", &p.Model)
+				replace(c, "key-env", &p.KeyEnv)
+				replace(c, "base-url", &p.BaseURL)
+				replace(c, "daily-tokens", &p.DailyTokens)
+				replace(c, "daily-cost", &p.DailyCost)
+				replace(c, "input-price", &p.InputPrice)
+				replace(c, "output-price", &p.OutputPrice)
+				replace(c, "review", &p.Review)
+			})
+		})
+}
+
+// replace sets a value to that of a flag, if it was passed.
+func replace[T any](c *cli.Context, flag string, value *T) {
+	if c.IsSet(flag) {
+		*value = c.Value(flag).(T)
+	}
+}
+
+func generationCommands() []*cli.Command {
+	number := func(text string) int64 {
+		n, _ := strconv.ParseInt(text, 10, 64) // 0 is no generation's
+		return n
+	}
+	return []*cli.Command{
+		admin("list", "PROJECT", "list generations, the newest first", "memoir-hub generation list github.com/acme/shop",
+			[]cli.Flag{jsonFlag}, func(c *cli.Context, a hub.Admin, args []string) error {
+				return printTable(c, func(ctx context.Context) (hub.Table, error) { return a.Generations(ctx, args[0]) })
+			}),
+		admin("show", "PROJECT N", "print the MEMORY.md of a generation", "memoir-hub generation show github.com/acme/shop 7",
+			nil, func(c *cli.Context, a hub.Admin, args []string) error {
+				text, err := a.Show(c.Context, args[0], number(args[1]))
+				if err == nil {
+					_, err = fmt.Fprint(c.App.Writer, text)
+				}
+				return err
+			}),
+		admin("accept", "PROJECT N", "publish a generation that waits for a review",
+			"memoir-hub generation accept github.com/acme/shop 7", nil, func(c *cli.Context, a hub.Admin, args []string) error {
+				return a.Accept(c.Context, args[0], number(args[1]))
+			}),
+	}
 }
 
 // command is one that works on the database.
@@ -152,7 +247,7 @@ func command(
 					"no database was named")
 			}
 			h, err := hub.Open(c.Context, hub.Options{
-				Database: c.String("database"), Proxied: c.Bool("behind-proxy"),
+				Database: c.String("database"), Proxied: c.Bool("behind-proxy"), Debounce: c.Duration("debounce"),
 				Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("version", version()),
 			})
 			if err != nil {

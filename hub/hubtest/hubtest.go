@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -75,7 +76,7 @@ func (c *Cluster) NewDatabase(name string) (*Database, error) {
 	if err := c.Exec("postgres", "CREATE DATABASE "+name+" OWNER "+Owner); err != nil {
 		return nil, err
 	}
-	owner, err := hub.Open(ctx, hub.Options{Database: c.URL(Owner, name, false)})
+	owner, err := hub.Open(ctx, hub.Options{Database: c.URL(Owner, name, false), Debounce: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (d *Database) ServeURL() string { return d.URL(Serve, d.Name, true) }
 // Hub serves the database until the test ends, and returns its address.
 func (d *Database) Hub(t testing.TB) string {
 	t.Helper()
-	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL()})
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Debounce: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +105,41 @@ func (d *Database) Hub(t testing.TB) string {
 	server := httptest.NewServer(h.Handler())
 	t.Cleanup(func() { server.Close(); h.Close() })
 	return server.URL
+}
+
+// Workers starts workers on the database, which end with the test; with PollOnly, behind PgBouncer. A project is
+// consolidated soon after a push.
+func (d *Database) Workers(t testing.TB, o hub.WorkOptions) {
+	t.Helper()
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.URL(Serve, d.Name, o.PollOnly), Debounce: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Work(ctx, o) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		h.Close()
+	})
+}
+
+// Idle waits until no job is left, except those that wait for a minute or longer.
+func (d *Database) Idle(t testing.TB) {
+	t.Helper()
+	for d.Number(t, `SELECT count(*) FROM river.river_job WHERE state IN ('available', 'running')
+		OR state IN ('scheduled', 'retryable') AND scheduled_at < now() + interval '1 minute'`) > 0 {
+		d.Must(t, `UPDATE river.river_job SET state = 'available', scheduled_at = now()
+			WHERE state IN ('scheduled', 'retryable') AND scheduled_at < now() + interval '1 minute'`)
+		select {
+		case <-t.Context().Done():
+			t.Fatal("jobs are left")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // Member adds a member, and returns a code to join with.

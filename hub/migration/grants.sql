@@ -3,9 +3,13 @@ REVOKE ALL ON SCHEMA memoir FROM PUBLIC, $ROLE;
 REVOKE ALL ON ALL TABLES IN SCHEMA memoir FROM PUBLIC, $ROLE;
 GRANT USAGE ON SCHEMA memoir TO $ROLE;
 GRANT SELECT ON memoir.migration, memoir.organisation, memoir.member, memoir.code, memoir.token, memoir.project,
-	memoir.access, memoir.statement, memoir.tombstone, memoir.hub TO $ROLE;
-GRANT INSERT ON memoir.token, memoir.project, memoir.statement, memoir.tombstone, memoir.audit TO $ROLE;
-GRANT DELETE ON memoir.code, memoir.statement TO $ROLE;
+	memoir.access, memoir.statement, memoir.tombstone, memoir.hub, memoir.archive, memoir.generation, memoir.ledger TO $ROLE;
+GRANT INSERT ON memoir.token, memoir.project, memoir.statement, memoir.tombstone, memoir.audit, memoir.archive,
+	memoir.generation, memoir.ledger TO $ROLE;
+GRANT DELETE ON memoir.code, memoir.statement, memoir.archive TO $ROLE;
 GRANT UPDATE (hash, expires, revoked, seen) ON memoir.token TO $ROLE;
-GRANT UPDATE (seq) ON memoir.project TO $ROLE;
+GRANT UPDATE (seq, consumed) ON memoir.project TO $ROLE;
+GRANT UPDATE (id) ON memoir.organisation TO $ROLE; -- to lock the row: it is generated, and the policy refuses changes
+GRANT UPDATE (archive) ON memoir.generation TO $ROLE;
+GRANT UPDATE (tokens, cost, ended) ON memoir.ledger TO $ROLE;
 GRANT UPDATE (epoch, fingerprint) ON memoir.hub TO $ROLE;

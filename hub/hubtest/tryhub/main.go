@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"memoir/hub"
 	"memoir/hub/hubtest"
@@ -52,13 +53,15 @@ func run() error {
 		said.Codes = append(said.Codes, code)
 	}
 	h, err := hub.Open(ctx, hub.Options{
-		Database: d.ServeURL(), Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Database: d.ServeURL(), Debounce: time.Second,
+		Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	return h.Serve(ctx, hub.ServeOptions{Listen: "127.0.0.1:0", Ready: func(address string) {
+	work := hub.WorkOptions{Workers: 2, PollOnly: true}
+	return h.Serve(ctx, hub.ServeOptions{Listen: "127.0.0.1:0", Work: work, Ready: func(address string) {
 		said.URL = "http://" + address
 		_ = json.NewEncoder(os.Stdout).Encode(said)
 	}})

@@ -1,0 +1,118 @@
+package hub
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/team/wire"
+)
+
+// archived is the answer to a request for an archive; without a body, the caller has it.
+type archived struct {
+	number int64
+	hash   []byte
+	body   []byte
+}
+
+// archive answers with the newest published generation of a project.
+func (h *Hub) archive(r *http.Request, token string) (any, error) {
+	key := r.URL.Query().Get("project")
+	if err := wire.CheckProject(key); err != nil {
+		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
+	}
+	tag := strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/")
+	known, _ := hex.DecodeString(strings.Trim(tag, `"`)) // of another form, it is not known
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	var c caller
+	var a archived
+	var readable bool
+	err := h.pool.QueryRow(ctx, `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
+			coalesce(readable, false), coalesce(number, 0), hash, body FROM memoir.newest_archive($1, $2, $3)`,
+		hashOf(token), key, known).Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body)
+	switch err = cmp.Or(err, c.refused()); {
+	case err != nil:
+		return nil, err
+	case !readable:
+		return nil, refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
+	case a.number == 0:
+		return nil, refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
+	}
+	return a, nil
+}
+
+// write writes the answer, and returns its status.
+func (a archived) write(w http.ResponseWriter) int {
+	head := w.Header()
+	head.Set(wire.VersionHeader, strconv.Itoa(wire.Version))
+	head.Set(wire.GenerationHeader, strconv.FormatInt(a.number, 10))
+	head.Set("ETag", `"`+hex.EncodeToString(a.hash)+`"`)
+	head.Set("Cache-Control", "private, no-cache")
+	head.Set("X-Content-Type-Options", "nosniff")
+	if a.body == nil {
+		w.WriteHeader(http.StatusNotModified)
+		return http.StatusNotModified
+	}
+	head.Set("Content-Type", wire.ArchiveType)
+	head.Set("Content-Length", strconv.Itoa(len(a.body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(a.body)
+	return http.StatusOK
+}
+
+// Generations lists the generations of a project, the newest first.
+func (a Admin) Generations(ctx context.Context, key string) (Table, error) {
+	return a.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
+			coalesce(octet_length(a.body), 0) AS bytes
+		FROM memoir.project p JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
+		LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+		WHERE p.organisation = $1 AND p.key = $2 ORDER BY g.number DESC`, key)
+}
+
+// Show returns the MEMORY.md of a generation.
+func (a Admin) Show(ctx context.Context, key string, number int64) (text string, err error) {
+	found, err := a.table(ctx, `SELECT a.body FROM memoir.project p
+		JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
+		JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+		WHERE p.organisation = $1 AND p.key = $2 AND g.number = $3`, key, number)
+	if err == nil && len(found.Rows) == 0 {
+		err = noGeneration(key, number)
+	}
+	if err != nil {
+		return "", err
+	}
+	files, _, err := memory.Unpack(bytes.NewReader(found.Rows[0][0].([]byte)))
+	return string(files[memoir.MemoryFile]), err
+}
+
+// Accept publishes a generation that waits for a review.
+func (a Admin) Accept(ctx context.Context, key string, number int64) error {
+	return a.do(ctx, "generation accept", key+" "+strconv.FormatInt(number, 10), func(tx pgx.Tx, org int64) error {
+		var id int64
+		err := tx.QueryRow(ctx, `UPDATE memoir.generation g SET state = 'published' FROM memoir.project p
+			WHERE p.organisation = $1 AND p.key = $2 AND g.project = coalesce(p.alias_of, p.id) AND g.number = $3
+				AND g.archive IS NOT NULL RETURNING g.project`, org, key, number).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return noGeneration(key, number)
+		}
+		if err == nil {
+			err = a.hub.queue(ctx, tx, purgeArgs{id})
+		}
+		return err
+	})
+}
+
+func noGeneration(key string, number int64) error {
+	return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub generation list PROJECT` lists them",
+		"%q has no generation %d with an archive", key, number)
+}

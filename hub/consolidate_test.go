@@ -1,0 +1,192 @@
+package hub_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/hub"
+	"memoir/hub/hubtest"
+	"memoir/memory"
+	"memoir/team/wire"
+)
+
+// finding is a statement that a consolidation uses.
+func finding(text string) wire.Statement {
+	return withBody(fmt.Sprintf(`{"kind":"Findings","text":%q,"signal":"model","by":"agent"}`, text), false)
+}
+
+// fetched is an answer to a request for an archive.
+type fetched struct {
+	status         int
+	etag, number   string
+	body           []byte
+	text, sessions string // MEMORY.md and statements.jsonl
+}
+
+// archives keeps 64 connections.
+var archives = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+func (m machine) fetchRaw(project, etag string) (status int, header http.Header, body []byte) {
+	m.t.Helper()
+	r, err := http.NewRequest("GET", m.url+"/v1/archive?"+url.Values{"project": {project}}.Encode(), nil)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+m.token)
+	if etag != "" {
+		r.Header.Set("If-None-Match", etag)
+	}
+	answer, err := archives.Do(r)
+	if err == nil {
+		defer answer.Body.Close()
+		body, err = io.ReadAll(answer.Body)
+	}
+	if err != nil {
+		m.t.Error(err)
+		return 0, nil, nil
+	}
+	return answer.StatusCode, answer.Header, body
+}
+
+func (m machine) fetch(project, etag string) (f fetched) {
+	m.t.Helper()
+	status, header, body := m.fetchRaw(project, etag)
+	f = fetched{status: status, etag: header.Get("ETag"), number: header.Get(wire.GenerationHeader), body: body}
+	files, _, _ := memory.Unpack(bytes.NewReader(f.body)) // of a test of walls, it is none
+	f.text, f.sessions = string(files[memoir.MemoryFile]), string(files[memory.StatementsFile])
+	return f
+}
+
+// wants fails unless the newest generation has a number, and its two files have some texts and lack others ("!").
+func (f fetched) wants(t testing.TB, number string, texts ...string) {
+	t.Helper()
+	if f.status != http.StatusOK || f.number != number {
+		t.Fatalf("%d, generation %s, not %s: %s", f.status, f.number, number, f.body)
+	}
+	for _, text := range texts {
+		text, lacks := strings.CutPrefix(text, "!")
+		if strings.Contains(f.text, text) == lacks || strings.Contains(f.sessions, text) == lacks {
+			t.Errorf("generation %s: %q, lacking %t:\n%s\n%s", number, text, lacks, f.text, f.sessions)
+		}
+	}
+}
+
+func TestAHubMakesGenerationsOfWhatMembersShare(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna := join(t, url, d.Member(t, "anna", wire.Writer))
+	ben := join(t, url, d.Member(t, "ben", wire.Writer))
+	if f := anna.fetch(shop, ""); f.status != http.StatusForbidden && f.status != http.StatusNotFound {
+		t.Errorf("%d before a push", f.status)
+	}
+	said := finding("The parser drops tabs in lists.")
+	anna.push(shop, said, finding("The cache needs an hour to warm."),
+		withBody(`{"kind":"Findings","text":"Only for me.","signal":"model","by":"agent"}`, true))
+	ben.push(shop, finding("The gateway retries twice."))
+	if f := anna.fetch(shop, ""); f.status != http.StatusNotFound {
+		t.Errorf("%d before a consolidation", f.status)
+	}
+	d.Workers(t, hub.WorkOptions{Workers: 2, PollOnly: true})
+	d.Idle(t)
+	first := ben.fetch(shop, "")
+	first.wants(t, "1", "drops tabs", "hour to warm", "retries twice", "anna-", "ben-", "!Only for me")
+	if again := ben.fetch(shop, first.etag); again.status != http.StatusNotModified || len(again.body) > 0 ||
+		again.etag != first.etag {
+		t.Errorf("the same again: %d with %d bytes", again.status, len(again.body))
+	}
+	if n := d.Number(t, "SELECT consumed FROM memoir.project WHERE key = '"+shop+"'"); n != 4 {
+		t.Errorf("consumed %d", n)
+	}
+
+	anna.push(shop, withBody(`{"kind":"Findings","text":"Mine again.","signal":"model","by":"agent"}`, true))
+	d.Idle(t)
+	if f := ben.fetch(shop, ""); f.etag != first.etag {
+		t.Error("what is own made another generation")
+	}
+	anna.push(shop, said.Hash)
+	d.Idle(t)
+	ben.fetch(shop, first.etag).wants(t, "2", "!drops tabs", "hour to warm", "retries twice")
+	if n := d.Number(t, "SELECT count(*) FROM memoir.archive"); n != 1 {
+		t.Errorf("%d archives after a withdrawal", n)
+	}
+	if _, err := d.Admin.Erase(t.Context(), "ben"); err != nil {
+		t.Fatal(err)
+	}
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "3", "hour to warm", "!retries twice")
+	for _, item := range anna.pull(shop, "").Items {
+		if !item.Gone && !item.Own {
+			anna.push(shop, item.Hash)
+		}
+	}
+	d.Idle(t)
+	if f := anna.fetch(shop, ""); f.number != "4" || f.sessions != "" || !strings.Contains(f.text, "Nothing is left") {
+		t.Errorf("generation %s of nothing:\n%s", f.number, f.text)
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.generation WHERE number = parent + 1 AND (archive IS NULL) = (number < 4)"); n != 4 {
+		t.Errorf("%d sound rows of generations", n)
+	}
+}
+
+func TestTheSameStatementsGiveTheSameBytes(t *testing.T) {
+	var bodies [][]byte
+	for _, turned := range []bool{false, true} {
+		d := hubtest.NewDatabase(t)
+		url := d.Hub(t)
+		anna := join(t, url, d.Member(t, "anna", wire.Writer))
+		ben := join(t, url, d.Member(t, "ben", wire.Writer))
+		push := []func(){
+			func() { anna.push(shop, finding("The parser drops tabs."), finding("The cache is slow.")) },
+			func() { ben.push(shop, finding("The gateway retries twice.")) },
+			func() { ben.push(shop, finding("The parser drops tabs.")) },
+		}
+		for i := range push {
+			if turned {
+				i = len(push) - 1 - i
+			}
+			push[i]()
+		}
+		d.Workers(t, hub.WorkOptions{Workers: 1})
+		d.Idle(t)
+		bodies = append(bodies, anna.fetch(shop, "").body)
+	}
+	if !bytes.Equal(bodies[0], bodies[1]) {
+		t.Error("two workers made different archives")
+	}
+}
+
+func TestAGenerationWaitsForItsReview(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Review = true }); err != nil {
+		t.Fatal(err)
+	}
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	for _, text := range []string{"The parser drops tabs.", "The cache is slow."} {
+		anna.push(shop, finding(text))
+		d.Idle(t)
+	}
+	if f := anna.fetch(shop, ""); f.status != http.StatusNotFound {
+		t.Errorf("%d before a review", f.status)
+	}
+	if text, err := d.Admin.Show(t.Context(), shop, 2); err != nil || !strings.Contains(text, "cache is slow") {
+		t.Errorf("%v: %s", err, text)
+	}
+	if err := d.Admin.Accept(t.Context(), shop, 1); err != nil {
+		t.Fatal(err)
+	}
+	anna.fetch(shop, "").wants(t, "1", "drops tabs", "!cache is slow")
+	if err := d.Admin.Accept(t.Context(), shop, 2); err != nil {
+		t.Fatal(err)
+	}
+	anna.fetch(shop, "").wants(t, "2", "drops tabs", "cache is slow")
+	if err := d.Admin.Accept(t.Context(), shop, 3); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Errorf("a generation that is not there: %v", err)
+	}
+}

@@ -1,0 +1,322 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+
+	"memoir"
+	"memoir/model"
+)
+
+// A job is a wake-up. It is queued in the transaction that stores what is to be worked on, and ended in the one that
+// stores the result; what a worker does twice counts once, since that transaction compares what the work began from.
+// All of River is in this file.
+
+// consolidateArgs wakes a worker to make the next generation of a project.
+type consolidateArgs struct {
+	Project int64 `json:"project"`
+}
+
+// Kind names the job.
+func (consolidateArgs) Kind() string { return "consolidate" }
+
+// extractArgs wakes a worker to extract a transcript.
+type extractArgs struct {
+	Transcript int64 `json:"transcript"`
+}
+
+// Kind names the job.
+func (extractArgs) Kind() string { return "extract" }
+
+// purgeArgs wakes a worker to delete archives that nobody should get any more.
+type purgeArgs struct {
+	Project int64 `json:"project"`
+}
+
+// Kind names the job.
+func (purgeArgs) Kind() string { return "purge" }
+
+const (
+	riverSchema = "river"
+	// maxFailures is how often a job fails until it is discarded. River's own bound also counts workers that were killed.
+	maxFailures, maxAttempts = 3, 100
+	// defaultDebounce is how long a project rests after a push, so that many pushes are one consolidation.
+	defaultDebounce = 30 * time.Second
+	// rescueEvery is River's interval between searches for jobs whose worker was killed.
+	rescueEvery = 30 * time.Second
+	// modelPause is how long a job waits for a model that is not available, whoever's fault that is.
+	modelPause    = 10 * time.Minute
+	databasePause = 10 * time.Second
+)
+
+// WorkOptions say how a hub works on jobs.
+type WorkOptions struct {
+	Workers     int           // jobs at a time; 0: none
+	PollOnly    bool          // needs no LISTEN: behind PgBouncer
+	Timeout     time.Duration // of a job; 0: 15 minutes
+	RescueAfter time.Duration // of a killed worker's job, above Timeout; 0: a minute
+	Retry       time.Duration // after the first failure, then twice and four times that; 0: 3 minutes
+}
+
+// queued are the states in which a job is not doubled.
+var queued = []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateScheduled,
+	rivertype.JobStateRetryable, rivertype.JobStateRunning}
+
+// jobs is a client of the queue.
+type jobs = river.Client[pgx.Tx]
+
+func (h *Hub) openQueue() (err error) {
+	h.jobs, err = river.NewClient(riverpgxv5.New(h.pool), &river.Config{Schema: riverSchema, Logger: h.quiet()})
+	return err
+}
+
+// queue queues a job in a transaction, unless the same is queued or running. A consolidation waits for the debounce.
+func (h *Hub) queue(ctx context.Context, tx pgx.Tx, args river.JobArgs) error {
+	o := river.InsertOpts{MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: queued}}
+	if args.Kind() == (consolidateArgs{}).Kind() {
+		o.ScheduledAt = time.Now().Add(h.debounce)
+	}
+	_, err := h.jobs.InsertTx(ctx, tx, args, &o)
+	return err
+}
+
+// queueDue queues a consolidation of each project of an organisation that has changes which none has read; 0 is every
+// organisation. What waits there for another try is tried now.
+func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
+	rows, _ := tx.Query(ctx, `SELECT id FROM memoir.project
+		WHERE (organisation = $1 OR $1 = 0) AND alias_of IS NULL AND seq > consumed`, org) // CollectRows has its error
+	due, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err == nil {
+		_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now()
+			WHERE kind = 'consolidate' AND state IN ('scheduled', 'retryable') AND (args->>'project')::bigint = ANY($1)`, due)
+	}
+	for _, project := range due {
+		if err == nil {
+			err = h.queue(ctx, tx, consolidateArgs{project})
+		}
+	}
+	return err
+}
+
+// migrateJobs creates or updates River's tables by one of its migrations: a new value of a type must be committed
+// before the next one uses it. done says that there is none left.
+func (h *Hub) migrateJobs(ctx context.Context, tx pgx.Tx) (done bool, err error) {
+	migrator, err := rivermigrate.New(riverpgxv5.New(h.pool), &rivermigrate.Config{
+		Schema: riverSchema, Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		_, err = tx.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS river`)
+	}
+	if err != nil {
+		return false, err
+	}
+	step, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
+	return err == nil && len(step.Versions) == 0, err
+}
+
+// jobGrants is what the serving role needs of River's tables. It has no right to migrate or to reindex.
+const jobGrants = `REVOKE ALL ON SCHEMA river FROM PUBLIC, $ROLE;
+	REVOKE ALL ON ALL TABLES IN SCHEMA river FROM PUBLIC, $ROLE;
+	GRANT USAGE ON SCHEMA river TO $ROLE;
+	GRANT SELECT, INSERT, UPDATE, DELETE ON river.river_job, river.river_leader, river.river_queue TO $ROLE;
+	GRANT USAGE ON ALL SEQUENCES IN SCHEMA river TO $ROLE;`
+
+// Work works on jobs until ctx is done. Then it gives those that run back, for other workers.
+func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
+	if o.Workers <= 0 {
+		<-ctx.Done()
+		return nil
+	}
+	if err := h.CheckServing(ctx); err != nil {
+		return err
+	}
+	o.Timeout, o.RescueAfter = cmp.Or(o.Timeout, 15*time.Minute), cmp.Or(o.RescueAfter, time.Minute)
+	rescue := o.Timeout + max(o.RescueAfter-rescueEvery, time.Second)
+	retry := retries{cmp.Or(o.Retry, 3*time.Minute), rescue}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a consolidateArgs) error {
+		return h.consolidate(ctx, a.Project)
+	}))
+	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a purgeArgs) error {
+		return h.purge(ctx, a.Project)
+	}))
+	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
+		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
+		JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
+		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond,
+	})
+	if err == nil {
+		err = client.Start(ctx)
+	}
+	if err != nil {
+		return asError(err)
+	}
+	h.log.Info("working", "workers", o.Workers)
+	<-client.Stopped()
+	return nil
+}
+
+// quiet is the log without what River tells every few seconds.
+func (h *Hub) quiet() *slog.Logger { return slog.New(warnings{h.log.Handler()}) }
+
+type warnings struct{ slog.Handler }
+
+// Enabled reports whether a level is of warnings, or above.
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs is that of slog.Handler.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+// retries is River's policy for the next try: the delay doubles with each failure. The job of a worker that was killed
+// is tried at once: it has run for longer than any other.
+type retries struct{ first, rescue time.Duration }
+
+// NextRetry returns when a job that failed, or was rescued, is tried again.
+func (r retries) NextRetry(job *rivertype.JobRow) time.Time {
+	if job.AttemptedAt != nil && time.Since(*job.AttemptedAt) > r.rescue {
+		return time.Now()
+	}
+	return time.Now().Add(r.first << min(failures(job), maxFailures))
+}
+
+// rescued is River's message for a job whose worker was killed.
+const rescued = "Stuck job rescued"
+
+// failures counts how often a job has failed. A worker that was killed is not the job's fault.
+func failures(job *rivertype.JobRow) int {
+	return len(slices.DeleteFunc(slices.Clone(job.Errors), func(e rivertype.AttemptError) bool {
+		return strings.HasPrefix(e.Error, rescued)
+	}))
+}
+
+// running is the job that a context belongs to.
+type running struct {
+	row      *rivertype.JobRow
+	complete func(ctx context.Context, tx pgx.Tx) error
+	project  int64 // that a consolidation works on, with the last change that it has read
+	seq      int64
+}
+
+type runningKey struct{}
+
+func runningOf(ctx context.Context) *running {
+	r, _ := ctx.Value(runningKey{}).(*running)
+	return r
+}
+
+// complete ends the job of a context in the transaction that stores its result. Without a job it does nothing.
+func complete(ctx context.Context, tx pgx.Tx) error {
+	r := runningOf(ctx)
+	if r == nil {
+		return nil
+	}
+	return r.complete(ctx, tx)
+}
+
+// worker returns what works on the jobs of a kind.
+func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context, args T) error) river.Worker[T] {
+	return river.WorkFunc(func(ctx context.Context, job *river.Job[T]) error {
+		r := &running{row: job.JobRow, complete: func(ctx context.Context, tx pgx.Tx) error {
+			_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
+			return err
+		}}
+		err := func() (err error) {
+			defer func() {
+				if v := recover(); v != nil {
+					err = memoir.Errorf(memoir.CodeInvalid, "", "panic: %v", v) // River would store it as it is
+				}
+			}()
+			return do(context.WithValue(ctx, runningKey{}, r), job.Args)
+		}()
+		if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) { // River gives it back
+			return err
+		}
+		reason := h.scanner.Message(asError(err).Error())
+		h.log.Warn("a job failed", "job", job.ID, "kind", job.Kind, "failures", failures(job.JobRow), "error", reason)
+		pause := pauseOf(err)
+		if ctx.Err() != nil { // it took too long
+			pause = 0
+		}
+		if pause == 0 && failures(job.JobRow)+1 < maxFailures {
+			return errors.New(reason)
+		}
+		if pause == 0 && r.project == 0 {
+			return river.JobCancel(errors.New(reason))
+		}
+		if pause == 0 {
+			given, err := h.discard(context.WithoutCancel(ctx), r, reason)
+			if given || err != nil {
+				return asError(err)
+			}
+			pause = retry.first
+		}
+		if err := river.MetadataSet(ctx, "reason", reason); err != nil {
+			return err
+		}
+		return river.JobSnooze(pause)
+	})
+}
+
+// pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model or
+// the database may be away. 0: it is its fault.
+func pauseOf(err error) time.Duration {
+	if memoir.CodeOf(err) == memoir.CodeLimit {
+		day := 24 * time.Hour
+		return time.Until(time.Now().UTC().Truncate(day).Add(day + time.Second))
+	}
+	if failed, ok := errors.AsType[*model.Error](err); ok && failed.Class != model.ClassTooLong &&
+		failed.Class != model.ClassInvalid {
+		return modelPause
+	}
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	if data := ok && slices.Contains([]string{"22", "23", "42", "54"}, failed.Code[:2]); ok && !data ||
+		!ok && memoir.CodeOf(err) == memoir.CodeInternal {
+		return databasePause
+	}
+	return 0
+}
+
+// discard ends a consolidation that failed too often. More may have been pushed since it began, which no other job will
+// do: then it is not discarded. The lock of the project makes a push wait, which then queues another one.
+func (h *Hub) discard(ctx context.Context, r *running, reason string) (done bool, err error) {
+	failure, err := json.Marshal(rivertype.AttemptError{At: time.Now().UTC(), Attempt: r.row.Attempt, Error: reason})
+	if err != nil {
+		return false, err
+	}
+	err = h.asWorker(ctx, r.project, func(tx pgx.Tx) error {
+		var seq int64
+		err := tx.QueryRow(ctx, `SELECT seq FROM memoir.project WHERE id = $1 FOR UPDATE`, r.project).Scan(&seq)
+		if done = err == nil && seq == r.seq; done {
+			_, err = tx.Exec(ctx, `UPDATE river.river_job SET state = 'discarded', finalized_at = now(),
+				errors = array_append(errors, $2::jsonb) WHERE id = $1 AND state = 'running'`, r.row.ID, string(failure))
+		}
+		return err
+	})
+	return done && err == nil, err
+}
+
+// Jobs lists what is queued, and what failed in the last week with its reason.
+func (a Admin) Jobs(ctx context.Context) (Table, error) {
+	return a.table(ctx, `SELECT j.id, kind, p.key AS project, j.state::text AS state, scheduled_at AS due,
+			coalesce(CASE j.state WHEN 'scheduled' THEN metadata->>'reason' END,
+				errors[array_upper(errors, 1)]->>'error', '') AS reason
+		FROM river.river_job j LEFT JOIN memoir.project p ON p.id = (args->>'project')::bigint
+		WHERE j.state <> 'completed' AND (p.organisation = $1 OR p.id IS NULL) ORDER BY j.id`)
+}

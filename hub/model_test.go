@@ -1,0 +1,139 @@
+package hub_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"memoir/hub"
+	"memoir/hub/hubtest"
+	"memoir/model/modeltest"
+	"memoir/model/modeltest/scribe"
+	"memoir/team/wire"
+)
+
+// task is a statement that the scribe repeats.
+func task(session, text string) wire.Statement {
+	s := wire.Statement{Session: wire.SessionHash("codex:"+session, ""), Day: "2026-11-28",
+		Body: fmt.Appendf(nil, `{"kind":"Task","text":%q,"signal":"model","by":"agent","outcome":"done"}`, text)}
+	s.Hash = wire.Of(s.Session, s.Own, s.Day, s.Body)
+	return s
+}
+
+// modelled is a database whose organisation has a model on loopback.
+func modelled(t testing.TB, change func(*hub.Policy), reply func(n int, c modeltest.Call) modeltest.Step) (
+	*hubtest.Database, machine, *modeltest.Server) {
+	t.Helper()
+	d := hubtest.NewDatabase(t)
+	server := modeltest.Serve(t, reply)
+	err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) {
+		p.Model, p.BaseURL = "openai/any", server.URL+"/v1"
+		if change != nil {
+			change(p)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, join(t, d.Hub(t), d.Member(t, "anna", wire.Writer)), server
+}
+
+func answer(_ int, c modeltest.Call) modeltest.Step {
+	return modeltest.Step{Text: scribe.Asked(c).Answer()}
+}
+
+func TestAModelsMemoryLosesWhatIsWithdrawn(t *testing.T) {
+	d, anna, server := modelled(t, nil, answer)
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	gone, stays := task("one", "Ported the zebra parser."), task("one", "Wrote the yak docs.")
+	anna.push(shop, gone, stays, task("two", "Tuned the heron cache."))
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "1", "zebra", "heron") // the scribe tells one task of a session
+	anna.push(shop, gone.Hash)
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "2", "!zebra", "yak", "heron")
+	asked := len(server.Calls())
+	anna.push(shop, withBody(`{"kind":"Task","text":"Mine.","signal":"model"}`, true))
+	d.Idle(t)
+	if n := len(server.Calls()); n != asked || n != 2 {
+		t.Errorf("%d calls, then %d", asked, n)
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.ledger WHERE ended AND tokens > 0"); n != 2 {
+		t.Errorf("%d calls are in the ledger", n)
+	}
+}
+
+func TestALimitIsNeverExceeded(t *testing.T) {
+	const limit, projects = 200_000, 20
+	d, anna, server := modelled(t, func(p *hub.Policy) { p.DailyTokens = limit },
+		func(n int, c modeltest.Call) modeltest.Step {
+			step := answer(n, c)
+			step.Latency, step.Usage.InputTokens, step.Usage.OutputTokens = 100*time.Millisecond, 3000, 12_000
+			return step
+		})
+	for p := range projects {
+		anna.push(project(p), task("one", fmt.Sprint("Ported the parser ", p, ".")))
+	}
+	d.Workers(t, hub.WorkOptions{Workers: 8, PollOnly: true})
+	d.Idle(t)
+	for range 2 { // what was refused while calls were under way
+		d.Must(t, "UPDATE river.river_job SET scheduled_at = now() WHERE state = 'scheduled'")
+		d.Idle(t)
+	}
+	used := server.Used()
+	if total := used.InputTokens + used.OutputTokens; total > limit || total < limit/2 {
+		t.Errorf("%d tokens of %d", total, limit)
+	}
+	if n := d.Number(t, "SELECT sum(tokens) FROM memoir.ledger"); n > limit {
+		t.Errorf("the ledger has %d tokens", n)
+	}
+	jobs, err := d.Admin.Jobs(t.Context())
+	if err != nil || len(jobs.Rows) != projects-int(used.Calls) || len(jobs.Rows) == 0 {
+		t.Fatalf("%d calls, %d jobs wait, %v", used.Calls, len(jobs.Rows), err)
+	}
+	tomorrow := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	if due := jobs.Rows[0][4].(time.Time); due.Before(tomorrow) || due.After(tomorrow.Add(time.Minute)) {
+		t.Errorf("a job waits until %s", due)
+	}
+	if reason := fmt.Sprint(jobs.Rows[0]); !strings.Contains(reason, "of the day's 200000 tokens") {
+		t.Error(reason)
+	}
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.DailyTokens = 0 }); err != nil {
+		t.Fatal(err)
+	}
+	d.Idle(t)
+	if n := d.Number(t, "SELECT count(*) FROM memoir.generation"); n != projects {
+		t.Errorf("%d generations once the limit is raised", n)
+	}
+}
+
+func TestAJobThatFailsIsTriedThreeTimes(t *testing.T) {
+	var sound atomic.Bool
+	var late func()
+	d, anna, server := modelled(t, nil, func(n int, c modeltest.Call) modeltest.Step {
+		if sound.Load() {
+			return answer(n, c)
+		}
+		if n == 4 { // of the third try
+			late()
+		}
+		return modeltest.Step{Text: "nonsense"}
+	})
+	late = func() { anna.push(shop, task("two", "Came late.")) }
+	anna.push(shop, task("one", "Ported the parser."))
+	d.Workers(t, hub.WorkOptions{Workers: 1, Retry: time.Microsecond})
+	d.Idle(t)
+	if n := len(server.Calls()); n != 8 { // two for each try; the late push gets one more
+		t.Errorf("%d calls", n)
+	}
+	jobs, err := d.Admin.Jobs(t.Context())
+	if err != nil || len(jobs.Rows) != 1 || jobs.Rows[0][3] != "discarded" || jobs.Rows[0][5] == "" {
+		t.Errorf("%v, %v", jobs.Rows, err)
+	}
+	sound.Store(true)
+	anna.push(shop, task("three", "Came last."))
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "1", "Ported the parser", "Came late", "Came last")
+}

@@ -1,0 +1,192 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"memoir"
+	"memoir/config"
+	"memoir/consolidate"
+	"memoir/model"
+)
+
+// Policy is how the memories of an organisation are made. A limit of 0 is none.
+type Policy struct {
+	Model       string // provider/model; empty or builtin: the built-in one
+	KeyEnv      string // the variable of the workers' environment that has its key; empty: the provider's usual one
+	BaseURL     string // empty: the provider's own
+	DailyTokens int64  // on a UTC day
+	DailyCost   float64
+	InputPrice  float64 // US dollars per million tokens
+	OutputPrice float64
+	Review      bool // generations wait until they are accepted
+}
+
+const policyColumns = `model, key_env, base_url, daily_tokens, daily_cost, input_price, output_price, review`
+
+// fields are where the columns of a policy are read to.
+func (p *Policy) fields() []any {
+	return []any{&p.Model, &p.KeyEnv, &p.BaseURL, &p.DailyTokens, &p.DailyCost, &p.InputPrice, &p.OutputPrice, &p.Review}
+}
+
+// SetPolicy changes how the memories of an organisation are made. What waits there for a model or a limit is tried at
+// once.
+func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
+	return a.do(ctx, "org set", "", func(tx pgx.Tx, org int64) error {
+		var p Policy
+		err := tx.QueryRow(ctx, `SELECT `+policyColumns+` FROM memoir.organisation WHERE id = $1 FOR UPDATE`, org).
+			Scan(p.fields()...)
+		if err != nil {
+			return err
+		}
+		if change(&p); !p.builtin() {
+			_, err = p.choice()
+		}
+		if err == nil && p.DailyCost > 0 && p.OutputPrice <= 0 {
+			err = memoir.Errorf(memoir.CodeUsage, "pass --input-price and --output-price", "a limit on costs needs prices")
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, `UPDATE memoir.organisation SET (`+policyColumns+`) = ($2, $3, $4, $5, $6, $7, $8, $9)
+				WHERE id = $1`, append([]any{org}, p.fields()...)...)
+		}
+		if err != nil {
+			return err
+		}
+		return a.hub.queueDue(ctx, tx, org)
+	})
+}
+
+func (p Policy) builtin() bool { return p.Model == "" || p.Model == model.Builtin }
+
+// outputTokens is the cap on an answer. The limits need one.
+const outputTokens = 16_000
+
+// choice returns the model of a policy, without its key.
+func (p Policy) choice() (model.Choice, error) {
+	provider := config.Provider{KeyEnv: p.KeyEnv, BaseURL: p.BaseURL, MaxOutputTokens: outputTokens,
+		InputPrice: p.InputPrice, OutputPrice: p.OutputPrice}
+	name, _, _ := strings.Cut(p.Model, "/")
+	settings := config.Settings{Providers: map[string]config.Provider{name: provider}}
+	c, err := model.Find(settings, model.Role{Model: p.Model})
+	if err == nil && c.Options.API == model.APIExec {
+		err = memoir.Errorf(memoir.CodeUsage, "choose a model that is called over HTTP", "a hub runs no programs")
+	}
+	return c, err
+}
+
+// consolidatorOf returns what consolidates a project: the organisation's model, or the built-in one.
+func (h *Hub) consolidatorOf(ctx context.Context, w *work) (consolidate.Consolidator, error) {
+	if w.policy.builtin() {
+		return consolidate.NewBuiltin(), nil
+	}
+	c, err := w.policy.choice()
+	if err != nil {
+		return nil, err
+	}
+	if c.Options.Key, err = c.Key.Read(ctx, os.Getenv); err != nil {
+		return nil, err
+	}
+	c.Options.Redact = h.scanner.Message
+	called, err := model.Open(c.Spec, c.Options)
+	if err != nil {
+		return nil, err
+	}
+	counted := metered{called, h, w, c.Options}
+	retried := model.Retrying(counted, model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Minute})
+	return consolidate.LLM{Model: retried, MaxOutput: outputTokens}, nil
+}
+
+// metered is an organisation's model. Each call is in the ledger, with all that it may take, before it is made.
+type metered struct {
+	model.Model
+	hub     *Hub
+	work    *work
+	options model.Options
+}
+
+// Call makes the call unless it would exceed a limit; then the error has the code memoir.CodeLimit. Secrets are removed
+// from what is asked and from the answer.
+func (m metered) Call(ctx context.Context, q model.Request) (model.Answer, error) {
+	q.Input, _ = m.hub.scanner.Redact(q.Input)
+	q.Earlier = slices.Clone(q.Earlier)
+	for i := range q.Earlier {
+		for _, text := range []*string{&q.Earlier[i].Answer, &q.Earlier[i].Objection} {
+			*text, _ = m.hub.scanner.Redact(*text)
+		}
+	}
+	if q.MaxOutput == 0 {
+		q.MaxOutput = max(m.options.MaxOutput, q.Output)
+	}
+	most := m.most(q)
+	id, err := m.enter(ctx, most)
+	if err != nil {
+		return model.Answer{}, err
+	}
+	answer, err := m.Model.Call(ctx, q)
+	answer.Text, _ = m.hub.scanner.Redact(answer.Text)
+	used := answer.Usage
+	if failed, ok := errors.AsType[*model.Error](err); ok && failed.Unreported {
+		used = most
+	} else if ok {
+		used = failed.Usage
+	}
+	ctx = context.WithoutCancel(ctx) // the worker may be stopping
+	failed := m.hub.asWorker(ctx, m.work.project, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE memoir.ledger SET tokens = $2, cost = $3, ended = true WHERE id = $1`,
+			id, used.InputTokens+used.OutputTokens, m.options.Price.Cost(used))
+		return err
+	})
+	if failed != nil {
+		m.hub.log.Warn("the ledger has only an estimate for a call", "error", asError(failed).Error())
+	}
+	return answer, err
+}
+
+// most is the usage that a call may have: a token for two bytes, and the longest answer.
+func (m metered) most(q model.Request) memoir.Usage {
+	bytes := len(q.System) + len(q.Input) + len(q.Schema)
+	for _, e := range q.Earlier {
+		bytes += len(e.Answer) + len(e.Objection)
+	}
+	u := memoir.Usage{Calls: 1, InputTokens: int64(bytes+1) / 2, OutputTokens: int64(q.MaxOutput)}
+	u.Cost = m.options.Price.Cost(u)
+	return u
+}
+
+// enter enters a call into the ledger, unless it could exceed a limit of the day. The lock of the organisation's row
+// makes workers enter their calls one after the other.
+func (m metered) enter(ctx context.Context, most memoir.Usage) (id int64, err error) {
+	next := most.InputTokens + most.OutputTokens
+	err = m.hub.asWorker(ctx, m.work.project, func(tx pgx.Tx) error {
+		var org, tokens, spentTokens int64
+		var cost, spentCost float64
+		err := tx.QueryRow(ctx, `SELECT id, daily_tokens, daily_cost FROM memoir.organisation
+			WHERE id = memoir.current_organisation() FOR NO KEY UPDATE`).Scan(&org, &tokens, &cost)
+		if err == nil {
+			err = tx.QueryRow(ctx, `SELECT coalesce(sum(tokens), 0)::bigint, coalesce(sum(cost), 0) FROM memoir.ledger
+				WHERE organisation = $1 AND day = (now() AT TIME ZONE 'UTC')::date`, org).Scan(&spentTokens, &spentCost)
+		}
+		switch {
+		case err != nil:
+			return err
+		case tokens > 0 && next > tokens, cost > 0 && most.Cost > cost:
+			return memoir.Errorf(memoir.CodeInvalid, "raise --daily-tokens or --daily-cost with `memoir-hub org set`",
+				"one call may take %d tokens and $%.4f, more than the organisation may spend on a day", next, most.Cost)
+		case tokens > 0 && spentTokens+next > tokens:
+			return memoir.Errorf(memoir.CodeLimit, "", "%d of the day's %d tokens are spent, and the next call may take %d",
+				spentTokens, tokens, next)
+		case cost > 0 && spentCost+most.Cost > cost:
+			return memoir.Errorf(memoir.CodeLimit, "", "$%.4f of the day's $%.4f are spent, and the next call may cost $%.4f",
+				spentCost, cost, most.Cost)
+		}
+		return tx.QueryRow(ctx, `INSERT INTO memoir.ledger (organisation, project, model, tokens, cost)
+			VALUES ($1, $2, $3, $4, $5) RETURNING id`, org, m.work.project, m.Name(), next, most.Cost).Scan(&id)
+	})
+	return id, err
+}

@@ -39,7 +39,12 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	bytes, summary := in.budgets(memoryBudget)
 	// Before the summary, so that the summary has no line that a person removed.
 	most, tokens := in.limits()
-	out := memoryOf(name, sessions, learn(sessions), bytes, most)
+	var out memoir.Consolidation
+	if in.Base != nil {
+		out, in.Accepted = in.based(name, bytes, most)
+	} else {
+		out = memoryOf(name, sessions, learn(sessions), bytes, most)
+	}
 	edited := withHandEdits(out, edits, false)
 	out.MemorySummary = summarise(in, readPage(edited.MemoryMD), edited.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))

@@ -146,6 +146,17 @@ func (in Input) register() register {
 	for _, key := range in.Withdrawn {
 		r.gone.add(key)
 	}
+	for _, e := range in.baseSessions() { // also if a part of one was withdrawn
+		r.keys[e.SessionKey] = true
+		r.inputs.add(e.SessionKey)
+	}
+	if in.Base != nil {
+		for _, e := range in.Base.Gone {
+			if !r.keys[e.SessionKey] {
+				r.gone.add(e.SessionKey)
+			}
+		}
+	}
 	return r
 }
 

@@ -25,6 +25,7 @@ type Input struct {
 	Withdrawn      []string              // session keys that must leave no trace
 	Known          []string              // session keys that were not selected but may be cited
 	Current        *memoir.Consolidation // live, nil if none
+	Base           *Base                 // of a hub; nil if none
 	HandEdits      []memoir.HandEdit
 	Accepted       map[string]int64 // ids of statements that the person answered about in a review
 	Own            extract.Own      // of the working tree; statements that it says are marked

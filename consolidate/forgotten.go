@@ -63,7 +63,7 @@ func (f Forgotten) in(in Input) *forgetting {
 			g.phrases = append(g.phrases, phrasesOf(st)...)
 		}
 	}
-	for _, e := range without(in.Extractions, in.Withdrawn) {
+	for _, e := range append(in.baseSessions(), without(in.Extractions, in.Withdrawn)...) {
 		kept.WriteString(allTexts(e) + fieldsOf(e))
 	}
 	g.forgotten, g.kept = folded(gone.String()), folded(kept.String())

@@ -22,7 +22,7 @@ const maxSummaryAnchors = 40
 func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 	o := origins{register: in.register(), by: map[string]*session{}, hand: handLines(in), made: c.Lines,
 		lists: c.Citations}
-	for _, s := range arrange(without(in.Extractions, in.Withdrawn)) {
+	for _, s := range arrange(append(in.baseSessions(), without(in.Extractions, in.Withdrawn)...)) {
 		o.by[s.SessionKey] = s
 	}
 	before := memoir.Consolidation{}
@@ -99,7 +99,7 @@ func (o *origins) of(line string, l *originLine) (has bool) {
 			}
 			has, l.kept = true, l.kept || st.Kind == memoir.StatementFailure || memoir.IsEntry(s.SessionKey)
 			found = append(found, st.Anchors...)
-			if !made && st.Text == memoir.LineText(line) {
+			if !made && LineOf(st) == memoir.WithoutTeam(memoir.LineText(line)) {
 				ids = append(ids, st.ID)
 			}
 		}

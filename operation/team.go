@@ -3,9 +3,11 @@ package operation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/store"
 	"memoir/team"
 )
@@ -38,6 +40,17 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 	}
 	out.Waiting = waiting
 	return out, err
+}
+
+// atHub returns the sessions that a line of a hub cites by their keys there, without known ones.
+func (l Line) atHub(known []Evidence) (out []Evidence) {
+	for _, ref := range l.cited {
+		is := func(e Evidence) bool { return consolidate.Cites(ref, e.ID) }
+		if memoir.IsReceived(ref) && !slices.ContainsFunc(known, is) {
+			out = append(out, Evidence{ID: ref, Items: []EvidenceItem{}})
+		}
+	}
+	return out
 }
 
 // FailsLong says since when synchronising fails, once that is more than a day; else it is empty.

@@ -139,12 +139,12 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 	one := Statement{ID: l.Key, Kind: "Line", Text: memoir.LineText(l.Text), Signal: memoir.SignalModel,
 		By: memoir.SignalModel, Sessions: []Evidence{}}
 	for _, s := range m.sessions {
-		names := func(ref string) bool { return consolidate.Cites(ref, s.Key()) }
-		if slices.ContainsFunc(l.cited, names) {
+		if slices.ContainsFunc(l.cited, func(ref string) bool { return consolidate.Cites(ref, s.Key()) }) {
 			one.Sessions = append(one.Sessions, Evidence{ID: s.Key(), At: s.UpdatedAt.UTC().Format(time.DateOnly),
 				Title: memoir.ShortTitle(a.Clean(s.Title)), Items: []EvidenceItem{}})
 		}
 	}
+	one.Sessions = append(one.Sessions, l.atHub(one.Sessions)...)
 	return []Statement{one}
 }
 

@@ -161,7 +161,7 @@ func (f *forgetter) publishWithout(ctx context.Context, c *consolidation, out *F
 		return err
 	}
 	makes := c.withoutGone
-	if out.Generation > 0 && (f.builtin() || c.project.IsUser()) {
+	if out.Generation > 0 && f.builtin(c.project.ID) {
 		makes = c.askOnce
 	}
 	if err := c.rewrite(ctx, makes); err != nil {
@@ -169,7 +169,7 @@ func (f *forgetter) publishWithout(ctx context.Context, c *consolidation, out *F
 	}
 	out.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
 	out.Generation = cmp.Or(c.report.Generation, out.Generation)
-	if err := c.verifyForgotten(); err != nil {
+	if err := cmp.Or(c.verifyForgotten(), f.team().ForgetBase(c.project, c.forgetting.in.Base)); err != nil {
 		return err
 	}
 	archives, err := c.forgetting.clearFiles(ctx, c.store, c.root)
@@ -182,11 +182,11 @@ func (f *forgetter) publishWithout(ctx context.Context, c *consolidation, out *F
 	return c.store.FinishForgetting(ctx, c.project.ID, c.forgetting.seq, c.forgetting.edit)
 }
 
-// builtin reports whether the built-in model makes memories. Models are not opened yet.
-func (f *forgetter) builtin() bool {
+// builtin reports whether the built-in model makes a project's memory. Models are not opened yet.
+func (f *forgetter) builtin(projectID string) bool {
 	_, two := model.Phases(f.opts.Settings.ModelRoles)
 	spec, err := model.SpecOf(f.opts.Settings, two.Model)
-	return f.opts.Phases == nil && err == nil && spec.Builtin()
+	return f.alwaysBuiltin(projectID) || f.opts.Phases == nil && err == nil && spec.Builtin()
 }
 
 // verifyForgotten checks the live files, and removes those before them.

@@ -59,6 +59,9 @@ func (f *forgetting) restrict(in *consolidate.Input) {
 	in.Withdrawn = slices.AppendSeq(in.Withdrawn, maps.Keys(f.keys)) // one may have belonged to this project before
 	slices.Sort(in.Withdrawn)
 	in.Withdrawn = slices.Compact(in.Withdrawn)
+	if in.Base != nil {
+		in.Base.Texts = f.what.Texts
+	}
 	f.edit = f.what.Editor(*in)
 	edits := in.HandEdits[:0:0]
 	for _, n := range in.HandEdits {

@@ -207,7 +207,7 @@ func Withdraw(ctx context.Context, st *store.Store, opts Options, projectID stri
 			continue
 		}
 		err = p.holding(ctx, row.Project, opts.Wait, func(ctx context.Context, c *consolidation) error {
-			if (&forgetter{p}).builtin() || row.IsUser() {
+			if (&forgetter{p}).builtin(row.ID) {
 				return c.rewrite(ctx, c.askOnce)
 			}
 			return c.rewrite(ctx, c.withoutGone)

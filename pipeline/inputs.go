@@ -20,6 +20,7 @@ import (
 	"memoir/memory"
 	"memoir/secrets"
 	"memoir/store"
+	"memoir/team"
 	"memoir/team/wire"
 )
 
@@ -69,12 +70,13 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	settings, err3 := c.settingsOf(c.project)
 	current, err4 := c.currentOf(live)
 	accepted, err5 := c.store.Answered(ctx, c.project.ID)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	base, err6 := c.base(ctx)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return consolidate.Input{}, err
 	}
 	extractions, own := ownOf(c.project, extractions)
 	in := consolidate.Input{
-		Own:            own,
+		Own: own, Base: base,
 		Project:        c.project,
 		Extractions:    extractions,
 		Changed:        map[string]bool{},
@@ -102,6 +104,21 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	}
 	in.Withdrawn, err = c.withdrawn(ctx, last)
 	return in, err
+}
+
+// base returns what a hub made of the project: nil if it made nothing.
+func (c *consolidation) base(ctx context.Context) (*consolidate.Base, error) {
+	if !team.HasBase(c.opts.Home, c.project.ID) {
+		return nil, nil
+	}
+	all, _, err1 := c.store.Selected(ctx, c.project.ID, -1)
+	off, err2 := c.keptOut(ctx, nil)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	own := slices.DeleteFunc(slices.Clone(all), func(e memoir.Extraction) bool { return memoir.IsReceived(e.SessionKey) })
+	all = slices.DeleteFunc(all, func(e memoir.Extraction) bool { return !memoir.IsReceived(e.SessionKey) })
+	return c.run.team().Base(c.project, append(own, once(all, off)...))
 }
 
 // ownOf marks the statements that the project's own files say: as its working tree has them, which it also returns,

@@ -10,6 +10,7 @@ import (
 	"memoir/extract"
 	"memoir/model"
 	"memoir/store"
+	"memoir/team"
 )
 
 // phases are the two phases of a run: what they call, and whether one has begun.
@@ -188,10 +189,15 @@ func (p *phases) countConsolidation(c consolidate.Report) {
 	})
 }
 
-// consolidatorOf returns the consolidator of a project. The user's own memory is always made by the built-in
-// model.
+// alwaysBuiltin reports whether the built-in model makes the memory of a project whatever the settings are: the user's
+// own, and one that begins with what a hub made.
+func (r *run) alwaysBuiltin(projectID string) bool {
+	return projectID == memoir.UserProjectID || team.HasBase(r.opts.Home, projectID)
+}
+
+// consolidatorOf returns the consolidator of a project.
 func (p *phases) consolidatorOf(projectID string) consolidate.Consolidator {
-	if projectID == memoir.UserProjectID {
+	if p.alwaysBuiltin(projectID) {
 		return consolidate.NewBuiltin()
 	}
 	return p.consolidator

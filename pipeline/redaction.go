@@ -15,6 +15,7 @@ import (
 	"memoir/memory"
 	"memoir/project"
 	"memoir/store"
+	"memoir/team"
 )
 
 // StoredRedaction is the result of RedactStored.
@@ -141,7 +142,8 @@ func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error
 // have one.
 func (s *storedScan) redactProject(ctx context.Context, p store.ProjectRow, out *StoredRedaction) error {
 	return s.holding(ctx, p.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
-		if err := s.publishRedacted(ctx, c); err != nil {
+		// What a hub made is fetched again, and redacted by the rules of now.
+		if err := cmp.Or(s.publishRedacted(ctx, c), team.DropBase(ctx, s.store, s.opts.Home, p.ID)); err != nil {
 			return err
 		}
 		removed, err := dropGenerations(c.root, func(g memory.Generation) bool {

@@ -33,6 +33,8 @@ type State struct {
 	Error   string    `json:"error,omitempty"`
 	Hint    string    `json:"hint,omitempty"`
 	Held    []Held    `json:"held"`
+	// Bases are the generations of the hub that memories begin with, by project.
+	Bases map[string]Fetched `json:"bases,omitempty"`
 }
 
 // Held is a statement that stays on this machine.

@@ -69,7 +69,7 @@ func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err 
 		return report, left, err
 	}
 	for _, share := range shares {
-		if err := o.Store.Unshare(ctx, share.ProjectID, keep); err != nil {
+		if err := Unshare(ctx, o, share.ProjectID, keep); err != nil {
 			return report, left, err
 		}
 	}

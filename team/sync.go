@@ -336,8 +336,18 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 func (s *syncing) pull(ctx context.Context) error {
 	shares, _, err := s.Store.Shares(ctx)
 	for _, share := range shares {
+		if err != nil {
+			break
+		}
+		var keep func() error
+		keep, err = s.fetchBase(ctx, share)
 		for at, more := wire.Cursor(share.Cursor), true; more && err == nil; {
 			at, more, err = s.pullPage(ctx, share, at)
+		}
+		if err == nil {
+			if failed := keep(); failed != nil {
+				s.failed[share.Key] = failed
+			}
 		}
 		if err != nil && !errors.Is(err, errAgain) && !ends(err) {
 			s.failed[share.Key], err = err, nil

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +21,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"memoir"
+	"memoir/consolidate"
 	"memoir/memory"
 	hub "memoir/team/wire"
 	"memoir/testdata"
@@ -32,9 +36,10 @@ type fakeHub struct {
 	changes map[string][]hub.Change // by project, in order
 	revoked map[string]bool         // tokens
 	rotated map[string]string       // by new tokens, whose they are; by old ones, empty
-	archive map[string][]byte       // by project
+	archive map[string][]byte       // by project; see generation
 	all     strings.Builder         // every byte that it got
 	length  int                     // of a page, short, so that there are several
+	number  int                     // of the last one
 	// before answers instead of the hub if it returns true; may be nil.
 	before func(w http.ResponseWriter, r *http.Request) bool
 	// after is called when a request was carried out: true loses the answer; may be nil.
@@ -42,7 +47,8 @@ type fakeHub struct {
 }
 
 func newFakeHub() *fakeHub {
-	h := &fakeHub{epoch: "e1", length: 3, changes: map[string][]hub.Change{}, revoked: map[string]bool{}, rotated: map[string]string{}}
+	h := &fakeHub{epoch: "e1", length: 3, changes: map[string][]hub.Change{}, revoked: map[string]bool{},
+		rotated: map[string]string{}, archive: map[string][]byte{}}
 	h.Server = httptest.NewServer(http.HandlerFunc(h.serve))
 	return h
 }
@@ -117,15 +123,18 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	case route == "GET /v1/pull":
 		out = h.page(member, r)
 	case route == "GET /v1/archive":
-		body := h.archive[r.URL.Query().Get("project")]
-		sum := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(body)))
-		switch w.Header().Set("ETag", sum); {
-		case body == nil:
-			problem(404, hub.Problem{Title: "no generation yet", Code: hub.CodeNotFound})
-		case r.Header.Get("If-None-Match") == sum:
+		content := h.archive[r.URL.Query().Get("project")]
+		tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(content)))
+		w.Header().Set("ETag", tag)
+		w.Header().Set(hub.GenerationHeader, strconv.Itoa(h.number))
+		switch {
+		case content == nil:
+			problem(404, hub.Problem{Title: "no generation", Code: hub.CodeNotFound})
+		case r.Header.Get("If-None-Match") == tag:
 			w.WriteHeader(304)
+			h.all.WriteString("not modified\n")
 		default:
-			_, _ = w.Write(body)
+			_, _ = w.Write(content)
 		}
 		return
 	case route == "POST /v1/sessions":
@@ -208,6 +217,42 @@ func (h *fakeHub) page(member string, r *http.Request) hub.Page {
 	}
 	page.Cursor, page.More = hub.Cursor(h.epoch+"."+strconv.Itoa(at)), at < len(all)
 	return page
+}
+
+// generation consolidates what members have sent of a project, as a hub does, and publishes that with other files.
+func (h *fakeHub) generation(t testing.TB, project string, change func(memory.Files)) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	by := map[string]*memoir.Extraction{}
+	for _, c := range h.changes[project] {
+		if c.Hash == "" || c.Gone || c.Own {
+			continue
+		}
+		var st memoir.Statement
+		must(t, json.Unmarshal(c.Body, &st))
+		key := memoir.ReceivedKey(c.Member, c.Session)
+		if by[key] == nil {
+			by[key] = &memoir.Extraction{SessionKey: key, ProjectID: project}
+		}
+		by[key].EndedAt, _ = time.Parse(time.DateOnly, c.Day)
+		by[key].Statements = append(by[key].Statements, st)
+	}
+	in := consolidate.Input{Project: memoir.Project{ID: project, Name: path.Base(project), Remote: project}}
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		by[key].Identify()
+		in.Extractions = append(in.Extractions, *by[key])
+	}
+	made, err := consolidate.NewBuiltin().Consolidate(t.Context(), in)
+	must(t, err)
+	files, err := memory.Layout(made, memory.Files{memory.StatementsFile: memory.EncodeStatements(in.Extractions, memory.Neutralise)})
+	must(t, err)
+	if change != nil {
+		change(files)
+	}
+	h.number++
+	h.archive[project], err = memory.Pack(files, memory.Manifest{Citations: made.Citations}.Describing(h.number, files))
+	must(t, err)
 }
 
 // with returns the texts that the hub has of a project: of members, without what is own.

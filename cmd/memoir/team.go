@@ -278,7 +278,7 @@ func (p *program) unshare(c *cli.Context) error {
 			err = notFoundf("`memoir team status` lists shared projects", "%s is not shared", row.ID)
 		}
 		if err == nil {
-			err = o.Store.Unshare(c.Context, row.ID, c.Bool("keep"))
+			err = team.Unshare(c.Context, o, row.ID, c.Bool("keep"))
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,303 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/model/modeltest"
+	"memoir/model/modeltest/scribe"
+	hubwire "memoir/team/wire"
+)
+
+// committed is a commit of a session with the reason for it.
+func committed(title, why string) string {
+	call, _ := json.Marshal(map[string]string{"cmd": fmt.Sprintf("git commit -m %q -m %q", title, "Root cause: "+why+".")})
+	line := func(payload map[string]any) string {
+		text, _ := json.Marshal(map[string]any{"timestamp": "2026-05-01T10:00:05Z", "type": "response_item", "payload": payload})
+		return string(text) + "\n"
+	}
+	return line(map[string]any{"type": "function_call", "name": "exec_command", "call_id": "d", "arguments": string(call)}) +
+		line(map[string]any{"type": "function_call_output", "call_id": "d", "output": "Chunk ID: 1\nProcess exited with code 0\nOutput:\n[main 1a2b3c4] " + title + "\n 1 file changed\n"})
+}
+
+var (
+	ofAnna = committed("drop the cache", "it grew without bound when the index was rebuilt")
+	ofBen  = committed("sort the queue by age", "a job starved behind the newer ones for hours")
+)
+
+// based returns two members of a hub that has made a generation of what both sent, with a session of each.
+func based(t *testing.T) (h *fakeHub, a, b scene, sync func()) {
+	t.Helper()
+	h = startHub(t)
+	a, b = member(t, h, "anna-1"), member(t, h, "ben-1")
+	a.said("one", "From now on always use canary-wish for tests.", "make one", ofAnna)
+	b.said("two", "Hello.", "make two", ofBen)
+	sync = func() { a.run(); b.run(); a.run() }
+	sync()
+	h.generation(t, appKey, nil)
+	sync()
+	return h, a, b, sync
+}
+
+// shared returns the lines of MEMORY.md that the hub made.
+func (s scene) shared() (out string) {
+	_, text := s.memory()
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "(from the team: ") {
+			out += line
+		}
+	}
+	return out
+}
+
+// base unpacks what a home has of the hub's memory; empty: it has none.
+func (s scene) base() (out string) {
+	s.t.Helper()
+	found, err := filepath.Glob(filepath.Join(s.home, "projects", "*", "base.tar.zst"))
+	must(s.t, err)
+	for _, path := range found {
+		f, err := os.Open(path)
+		must(s.t, err)
+		kept, _, err := memory.Unpack(f)
+		must(s.t, err)
+		must(s.t, f.Close())
+		for path, content := range kept {
+			out += memory.Readable(path, content)
+		}
+	}
+	return out
+}
+
+func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
+	t.Parallel()
+	h, a, b, sync := based(t)
+	a.record("other", "/srv/other", "host.example/acme/other", "Always use canary-other.", "make canary-other", "")
+	a.good("remember", "--project", appKey, "deploys stop on canary-note")
+	sync()
+	if lines := a.shared(); !strings.Contains(lines, "drop the cache") || !strings.Contains(lines, "sort the queue") || lines != b.shared() {
+		t.Errorf("anna\n%sben\n%s", lines, b.shared())
+	}
+	_, text := a.memory()
+	for _, own := range []string{"canary-wish", "canary-note", "From 4 sessions and 1 note"} {
+		if !strings.Contains(text, own) {
+			t.Errorf("no %s in\n%s", own, text)
+		}
+	}
+	// Ben has nothing of his own: MEMORY.md is what the hub made.
+	if _, text := b.memory(); !strings.Contains(b.base(), text) {
+		t.Errorf("ben\n%s\nthe hub\n%s", text, b.base())
+	}
+	if got := h.all.String(); strings.Count(got, "not modified") < 2 || !strings.HasSuffix(got[:strings.LastIndex(got, "/v1/pull")], "not modified\n") {
+		t.Error("an archive is fetched again")
+	}
+
+	// The next statement is there at once, and the hub's line takes its place.
+	b.said("three", "Hello.", "make three", committed("cut the log", "it filled the disk of the runner"))
+	sync()
+	_, text = a.memory()
+	late := `it filled the disk of the runner. (from the team: ben) [ben-`
+	if strings.Count(text, late) != 1 || strings.Contains(a.base(), "filled the disk") {
+		t.Errorf("not yet at the hub\n%s", text)
+	}
+	h.generation(t, appKey, nil)
+	sync()
+	if _, text := a.memory(); strings.Count(text, late) != 1 || !strings.Contains(a.base(), "filled the disk") || a.shared() != b.shared() {
+		t.Errorf("at the hub\n%s", text)
+	}
+	if why := a.good("why", "drop the cache", "--project", appKey); !strings.Contains(why, "codex:one") {
+		t.Error(why)
+	}
+	anna := "team:anna-" + hubwire.SessionHash("codex:one", "")
+	if why := b.good("why", "drop the cache", "--project", appKey); !strings.Contains(why, anna) {
+		t.Error(why)
+	}
+	h.generation(t, appKey, func(f memory.Files) { // a language model's words
+		f[memoir.MemoryFile] = []byte(strings.Replace(string(f[memoir.MemoryFile]), "it grew without bound when the index was rebuilt", "the index had no bound", 1))
+	})
+	sync()
+	for _, s := range []scene{a, b} {
+		if why := s.good("why", "the index had no bound", "--project", appKey); !strings.Contains(why, anna) {
+			t.Error(why)
+		}
+	}
+}
+
+func TestAProjectWithAHubsMemoryCallsNoModelInPhase2(t *testing.T) {
+	t.Parallel()
+	_, a, b, sync := based(t)
+	server := wires[0].start(t, func(int, scribe.Question, modeltest.Step) modeltest.Step { return modeltest.Step{Text: "{}"} })
+	put(t, filepath.Join(a.user, ".config", "memoir", "config.yml"), fmt.Sprintf(
+		"modelRoles: {default: %s, phase1: builtin}\nproviders: {mine: {%s}}\n", sceneModel, wires[0].provider(server.URL, "")))
+	a.said("four", "Hello.", "make four", committed("pin the parser", "the newer one drops comments of the user"))
+	sync()
+	a.good("forget", "four", "--yes")
+	sync()
+	if n := len(server.Calls()); n != 0 || a.shared() != b.shared() {
+		t.Errorf("%d calls\n%s", n, a.shared())
+	}
+}
+
+// editByHand replaces a text of the line of MEMORY.md that has it, or removes the line, by hand.
+func editByHand(s scene, text, by string) {
+	s.t.Helper()
+	found, err := filepath.Glob(filepath.Join(s.home, "projects", "*", "memory", "MEMORY.md"))
+	must(s.t, err)
+	for _, path := range found {
+		content, err := os.ReadFile(path)
+		must(s.t, err)
+		lines := strings.SplitAfter(string(content), "\n")
+		for i, line := range lines {
+			if lines[i] = strings.Replace(line, text, by, 1); lines[i] != line && by == "" {
+				lines[i] = ""
+			}
+		}
+		must(s.t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+	}
+}
+
+// The hub still has the lines of what is withdrawn, forgotten or removed by a person.
+func TestLinesOfTheHubGoAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		what      string
+		do        func(a, b scene)
+		gone      string
+		left      string
+		here      bool // gone from Ben's home as well
+		forgotten bool
+	}{
+		{"an own session is forgotten", func(a, _ scene) { a.good("forget", "one", "--yes") }, "drop the cache", "sort the queue", true, true},
+		{"an own session is forgotten for good", func(a, _ scene) { a.good("forget", "one", "--purge", "--yes") }, "drop the cache", "sort the queue", true, true},
+		{"an own session is disabled", func(a, _ scene) { a.good("sessions", "disable", "one") }, "drop the cache", "sort the queue", true, false},
+		{"a member forgets", func(_, b scene) { b.good("forget", "two", "--yes") }, "sort the queue", "drop the cache", true, true},
+		{"a text is forgotten", func(a, _ scene) { a.good("forget", "--match", "starved behind", "--project", appKey, "--yes") },
+			"sort the queue", "drop the cache", false, true},
+		{"a line that a person changed is forgotten", func(a, _ scene) {
+			editByHand(a, "grew without bound when", "grew, drop the cache, when")
+			a.run()
+			a.good("forget", "one", "--yes")
+		}, "drop the cache", "sort the queue", true, true},
+		{"a line is removed by hand", func(a, _ scene) { editByHand(a, `"sort the queue`, "") }, "sort the queue", "drop the cache", false, false},
+	} {
+		h, a, b, sync := based(t)
+		test.do(a, b)
+		sync()
+		for _, s := range []scene{a, b} {
+			_, text := s.memory()
+			if gone := s.home == a.home || test.here; strings.Contains(text, test.gone) == gone || !strings.Contains(text, test.left) {
+				t.Errorf("%s: %s has\n%s", test.what, s.home, text)
+			}
+		}
+		if strings.Contains(a.base(), test.gone) == test.forgotten {
+			t.Errorf("%s: the base has\n%s", test.what, a.base())
+		}
+		h.generation(t, appKey, nil)
+		sync()
+		if _, text := a.memory(); strings.Contains(text, test.gone) || !strings.Contains(text, test.left) {
+			t.Errorf("%s: after the next generation\n%s", test.what, text)
+		}
+	}
+}
+
+func TestAHostileArchiveSaysNothing(t *testing.T) {
+	t.Parallel()
+	secret := "ghp_" + rand.Text() + strings.ToLower(rand.Text())[:10]
+	line := func(text string) func(memory.Files) {
+		return func(f memory.Files) { f[memoir.MemoryFile] = append(f[memoir.MemoryFile], text...) }
+	}
+	for what, test := range map[string]struct {
+		change func(memory.Files)
+		before func(w http.ResponseWriter, r *http.Request) bool
+		fails  string
+	}{
+		"what the user wants":       {change: line("\n## user preferences:\n\n- intruder [CITE]\n\n## Said once\n\n- intruder [CITE]\n")},
+		"a line without a session":  {change: line("\n## What is known\n\n- intruder\n\nintruder\n\n- intruder [anna-0123456789abcdef01234567 2026-05-01]\n")},
+		"a note":                    {change: line("\n- intruder [note-1 2026-05-01]\n")},
+		"a session of this machine": {change: line("\n- intruder [codex-one 2026-05-01]\n")},
+		"a secret":                  {change: line("\n- token: " + secret + " [CITE]\n")},
+		"other files": {change: func(f memory.Files) {
+			f["intruder.md"], f["skills/intruder/SKILL.md"] = []byte("intruder"), []byte("---\nname: intruder\ndescription: \"intruder\"\n---\n\n1. `intruder | sh` [CITE]\n")
+		}},
+		"statements that nobody sent": {change: func(f memory.Files) {
+			f[memory.StatementsFile] = []byte(strings.ReplaceAll(string(f[memory.StatementsFile]), "grew without", "intruder"))
+			f[memoir.MemoryFile] = []byte(strings.ReplaceAll(string(f[memoir.MemoryFile]), "grew without", "intruder"))
+		}},
+		"no statements": {change: func(f memory.Files) { f[memory.StatementsFile] = []byte("intruder") }, fails: "cannot be used"},
+		"no archive": {before: func(w http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, "archive") {
+				w.Header().Set(hubwire.GenerationHeader, "9")
+				w.Header().Set("ETag", `"no"`)
+				_, _ = w.Write([]byte("intruder"))
+			}
+			return strings.HasSuffix(r.URL.Path, "archive")
+		}, fails: "cannot be used"},
+	} {
+		h, a, b, _ := based(t)
+		was := a.shared()
+		b.said("new", "Hello.", "make new", committed("raise the limit", "a request of the editor was cut"))
+		b.run()
+		if h.before = test.before; test.change != nil {
+			h.generation(t, appKey, func(f memory.Files) {
+				test.change(f)
+				cite := "anna-" + hubwire.SessionHash("codex:one", "")[:8] + " 2026-05-01"
+				for path, text := range f {
+					f[path] = []byte(strings.ReplaceAll(string(text), "CITE", cite))
+				}
+			})
+		}
+		said := a.run()
+		if s := a.status().Team; test.fails != "" && (len(s.Shares) != 1 || s.Shares[0].Received < 2) { // the statements are here without it
+			t.Errorf("%s: %+v", what, s)
+		}
+		if test.fails == "" == strings.Contains(said, "warning") || !strings.Contains(said, test.fails) {
+			t.Errorf("%s: %s", what, said)
+		}
+		for path, text := range files(t, a.home) {
+			if !strings.HasSuffix(path, ".db") && (strings.Contains(text, "intruder") || strings.Contains(text, secret)) {
+				t.Errorf("%s: %s has it", what, path)
+			}
+		}
+		if strings.Contains(a.base(), secret) {
+			t.Errorf("%s: the base has the secret", what)
+		}
+		if what == "statements that nobody sent" {
+			was = strings.Join(strings.SplitAfter(was, "\n")[:1], "")
+		}
+		for line := range strings.Lines(was) {
+			if _, text := a.memory(); !strings.Contains(text, line) {
+				t.Errorf("%s: %s is not in\n%s", what, line, text)
+			}
+		}
+	}
+}
+
+func TestWhatTheHubMadeGoesWithTheSharing(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"team", "unshare", appKey}, {"team", "unshare", appKey, "--keep"}, {"team", "leave"},
+		{"team", "leave", "--keep"}, {"clear", "--project", appKey, "--yes"},
+		{"forget", "--project", appKey, "--purge", "--yes"}} {
+		_, a, _, _ := based(t)
+		if a.base() == "" {
+			t.Fatal("there is none")
+		}
+		a.good(args...)
+		if left := a.base(); left != "" {
+			t.Errorf("%q: %s", args, left)
+		}
+		if args[0] != "team" {
+			continue
+		}
+		a.run()
+		if _, text := a.memory(); strings.Contains(text, "from the team") || !strings.Contains(text, "drop the cache") || !strings.Contains(text, "canary-wish") {
+			t.Errorf("%q:\n%s", args, text)
+		}
+	}
+}

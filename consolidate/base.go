@@ -1,0 +1,155 @@
+package consolidate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// A Base is the memory that a hub made for all machines of a team. Its lines are the same on each of them. A machine
+// decides which of its statements hold there: what it does not have was withdrawn, or a person forgot it.
+type Base struct {
+	Memory   memoir.Consolidation // as the hub published it: MEMORY.md, skills and Citations
+	Sessions []memoir.Extraction  // by their keys at the hub, with the statements that this machine has, too
+	Gone     []memoir.Extraction  // the same with those that it does not have
+	Texts    []string             // that were forgotten
+	Covers   map[[2]string]bool   // the statements of Sessions, by session and id on this machine
+}
+
+func (in Input) baseSessions() []memoir.Extraction {
+	if in.Base == nil {
+		return nil
+	}
+	return slices.Clone(in.Base.Sessions)
+}
+
+// Left returns the memory without the lines that rest on what is gone alone.
+func (b *Base) Left(project memoir.Project) memoir.Consolidation { return b.renewal(project).present }
+
+// renewal prepares the memory as what a language model wrote: of that, lines are removed.
+func (b *Base) renewal(project memoir.Project) *renewal {
+	in, sessions := Input{Project: project, Extractions: b.Sessions, Current: &b.Memory}, arrange(b.Sessions)
+	if len(b.Gone)+len(b.Texts) == 0 {
+		return newRenewal(in, sessions, nil)
+	}
+	there := map[string]bool{} // by line
+	for i, e := range append(slices.Clone(b.Gone), b.Sessions...) {
+		for _, st := range e.Statements {
+			for _, line := range linesOf(st) {
+				there[line] = i >= len(b.Gone)
+			}
+		}
+	}
+	g := Forgotten{Extractions: b.Gone, Texts: b.Texts}.in(in)
+	return newRenewal(in, sessions, func(line string) bool {
+		holds, known := there[untold(line)]
+		return known && !holds || g.holds(line) || !holds && g.alone(line)
+	})
+}
+
+// linesOf returns the forms in which MEMORY.md may have a statement.
+func linesOf(st memoir.Statement) []string { return []string{LineOf(st), shortened(commandLine(st))} }
+
+// untold returns the words of a line, without its citation and whose it is.
+func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line)) }
+
+// based returns MEMORY.md and the skills of a project with a base: in each section the lines of the base, then what its
+// statements lack. The base says nothing of what a person wants, and each of its lines says whose it is. accepted has
+// also what this person's own sessions say.
+func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
+	accepted = map[string]int64{}
+	maps.Copy(accepted, in.Accepted)
+	mine := map[string]bool{}
+	var left []memoir.Extraction
+	all := in.baseSessions() // each once
+	for _, e := range without(in.Extractions, in.Withdrawn) {
+		said := e.Statements
+		e.Statements = nil
+		for _, st := range said {
+			if !in.Base.Covers[[2]string{e.SessionKey, st.ID}] {
+				e.Statements = append(e.Statements, st)
+			}
+			for _, line := range linesOf(st) {
+				if memoir.MemberOf(e.SessionKey) == "" {
+					accepted[st.ID], mine[line] = 1, true
+				}
+			}
+		}
+		if len(e.Statements) > 0 {
+			left = append(left, e)
+		}
+		if len(e.Statements) == len(said) {
+			all = append(all, e)
+		}
+	}
+	r := in.Base.renewal(in.Project)
+	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
+	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
+	p, has := readPage(out.MemoryMD), map[string]bool{}
+	base := r.sections(out.Citations)
+	for _, s := range base {
+		for _, line := range s.lines {
+			if has[untold(line)] = true; mine[untold(line)] {
+				accepted[memoir.LineKey(line)] = 1
+			}
+		}
+	}
+	for _, s := range p.sections[1:] {
+		s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
+			return has[untold(line)] && !strings.Contains(line, " ["+string(memoir.EntryNote)+"-")
+		})
+	}
+	p.sections = slices.Insert(p.sections, 1, base...)
+	p.order()
+	p.shrink(most, func(line string) bool { return untold(line) == memoir.LineText(line) }) // own ones stay
+	p.shrink(most, func(string) bool { return false })
+	out.MemoryMD = p.String()
+	r.in.Accepted, r.edits = accepted, LiveHandEdits(in.HandEdits, in)
+	out.Skills = r.acceptedSkills()
+	return out, accepted
+}
+
+// sections returns the sections of a base with the lines that cite a session, and adds the lists of sessions to lists.
+// What has another heading comes under what is known.
+func (r *renewal) sections(lists map[string][]string) (out []*section) {
+	p, heading := readPage(r.present.MemoryMD), ""
+	p.order()
+	for _, s := range p.sections[1:] {
+		if level(s.heading) == 2 {
+			heading = s.heading
+		}
+		if !slices.Contains(memoryHeads, heading) {
+			heading = headKnown
+		}
+		if heading == headPreferences || heading == headOnce || heading == headNotes {
+			continue
+		}
+		one := &section{heading: heading}
+		for _, line := range s.lines {
+			entries := r.inputsOf(line, r.present.Citations)
+			if !isEntry(strings.TrimSpace(line)) || len(entries) == 0 {
+				continue
+			}
+			line = cited(withoutBracket(r.line(line)), entries, lists)
+			if one.lines = append(one.lines, line); len(entries) == 1 { // `memoir why` shows the whole key
+				lists[lineKey(line)] = []string{entries[0].key + " " + entries[0].date}
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// acceptedSkills returns the skills of a base as if a language model had written them now: without the lines that
+// nothing supports that the person accepted or did.
+func (r *renewal) acceptedSkills() (skills []memoir.Skill) {
+	all := r.present.Skills
+	r.present.Skills, r.lines = nil, nil
+	for _, s := range all[:min(len(all), maxAnsweredSkills)] {
+		taken, _ := r.skillsOf(answer{Skills: &[]answeredSkill{{Skill: s}}}, nil)
+		skills = append(skills, taken...)
+	}
+	return skills
+}

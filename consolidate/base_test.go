@@ -1,0 +1,122 @@
+package consolidate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/consolidate"
+)
+
+// at is a session of a member at the hub on a day, and its citation.
+func at(member string, day int, bullets ...string) (memoir.Extraction, string) {
+	e := session(day, id(day), bullets...)
+	e.SessionKey = memoir.ReceivedKey(member, strings.Repeat("abcdef", 4))
+	e.Identify()
+	return e, "[" + member + "-abcdefab " + e.EndedAt.UTC().Format("2006-01-02") + "]"
+}
+
+// withBase returns the memory of a project with a base of the lines of a section; gone are statements of the sessions
+// that this machine does not have. All sessions are of others, but for those of mine.
+func withBase(t *testing.T, b consolidate.Base, memory string, mine ...memoir.Extraction) memoir.Consolidation {
+	t.Helper()
+	in := input(append(slices.Clone(b.Sessions), mine...)...)
+	b.Covers = map[[2]string]bool{}
+	for _, e := range b.Sessions {
+		for _, st := range e.Statements {
+			b.Covers[[2]string{e.SessionKey, st.ID}] = true
+		}
+	}
+	b.Memory.MemoryMD = "# acme/app: project memory\n\nFrom 2 sessions.\n\n" + memory
+	in.Base = &b
+	return build(t, in)
+}
+
+func TestABaseIsMergedLineByLine(t *testing.T) {
+	t.Parallel()
+	ann, byAnn := at("ann", 3, "Findings: the cache is shared by all workers of a host", "Findings: the queue starves when a job is older than a day")
+	bob, byBob := at("bob", 4, "Findings: the cache is shared by all workers of a host")
+	without := func(e memoir.Extraction, i int) (left, gone memoir.Extraction) {
+		left, gone = e, e
+		left.Statements, gone.Statements = slices.Delete(slices.Clone(e.Statements), i, i+1), e.Statements[i:i+1]
+		return left, gone
+	}
+	less, gone := without(ann, 1)
+	both := consolidate.Base{Sessions: []memoir.Extraction{ann, bob}}
+	const known = "## What is known"
+	for _, test := range []struct {
+		what, lines, heading string
+		base                 consolidate.Base
+		mine                 []memoir.Extraction
+		want                 []string
+	}{
+		{"as it is", known + "\n\n- any words (from the team: ann) " + byAnn + "\n", known, both, nil,
+			[]string{"- any words (from the team: ann) " + byAnn}},
+		{"whose it is", known + "\n\n- any words " + byAnn + "\n- other words (from the team: bob) " + byAnn + "\n", known, both, nil,
+			[]string{"- any words (from the team: ann) " + byAnn, "- other words (from the team: ann) " + byAnn}},
+		{"a line that loads something", known + "\n\n- see ![x](http://host.example/x) <b>now</b> @~/.ssh/id " + byAnn + "\n", known, both, nil,
+			[]string{"- see ! [x](http://host.example/x) ‹b›now‹/b› `@~/.ssh/id` (from the team: ann) " + byAnn}},
+		{"another heading", "## Do at once\n\n- any words " + byAnn + "\n", known, both, nil, []string{"- any words (from the team: ann) " + byAnn}},
+		{"a wish", "## user preferences:\n\n- any words " + byAnn + "\n", "## User preferences", both, nil, nil},
+		{"own lines follow", known + "\n\n- any words " + byAnn + "\n", known, both, []memoir.Extraction{session(1, id(1), "Findings: the port is fixed")},
+			[]string{"- any words (from the team: ann) " + byAnn, "- the port is fixed [00001001 2026-07-02]"}},
+		{"what it says is not said again", known + "\n\n- the port is fixed " + byAnn + "\n", known, both, []memoir.Extraction{session(1, id(1), "Findings: the port is fixed")},
+			[]string{"- the port is fixed (from the team: ann) " + byAnn}},
+		{"a session is gone", known + "\n\n- any words " + byAnn + "\n- the cache is shared by workers of one host [" + strings.Trim(byBob, "[]") + ", " + strings.Trim(byAnn, "[]") + "]\n",
+			known, consolidate.Base{Sessions: []memoir.Extraction{bob}, Gone: []memoir.Extraction{ann}}, nil,
+			[]string{"- the cache is shared by workers of one host (from the team: bob) " + byBob}},
+		{"a statement is gone", known + "\n\n- the queue starves when a job is older than a day (from the team: ann) " + byAnn + "\n- any words (from the team: ann) " + byAnn + "\n",
+			known, consolidate.Base{Sessions: []memoir.Extraction{less, bob}, Gone: []memoir.Extraction{gone}}, nil,
+			[]string{"- any words (from the team: ann) " + byAnn}},
+		{"a text is gone", known + "\n\n- any secret words " + byAnn + "\n- other words " + byAnn + "\n",
+			known, consolidate.Base{Sessions: both.Sessions, Texts: []string{"secret words"}}, nil, []string{"- other words (from the team: ann) " + byAnn}},
+	} {
+		c := withBase(t, test.base, test.lines, test.mine...)
+		if got := under(c.MemoryMD, test.heading); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q in\n%s", test.what, got, c.MemoryMD)
+		}
+	}
+}
+
+func TestCommandsOfABaseAreToldOnceAcceptedOrOnesOwn(t *testing.T) {
+	t.Parallel()
+	ann, by := at("ann", 3, "Commands: test: `make deploy`", "Commands: lint: `make lint`", "Commands: build: `make all`")
+	mine := session(1, id(1), "Commands: lint: `make lint`")
+	in := input(ann, mine)
+	in.Base = &consolidate.Base{Sessions: []memoir.Extraction{ann}}
+	in.Base.Memory.MemoryMD = "## Build, test and other commands\n\n- test: `make deploy` " + by + "\n- lint: `make lint` " + by + "\n- build: `make all` " + by + "\n"
+	in.Base.Memory.Skills = []memoir.Skill{
+		{Name: "deploy", Content: "---\nname: deploy\ndescription: \"Deploy.\"\n---\n\n1. `make deploy` " + by + "\n"},
+		{Name: "lint", Content: "---\nname: lint\ndescription: \"Lint.\"\n---\n\n1. `make lint` " + by + "\n"},
+	}
+	in.Accepted = map[string]int64{memoir.LineKey("build: `make all` (from the team: ann)"): 1}
+	c := build(t, in)
+	var told []string
+	for _, line := range under(c.MemorySummary, "## Build, test, run") {
+		told = append(told, memoir.WithoutTeam(line))
+	}
+	if want := []string{"- lint: `make lint`", "- build: `make all`"}; !slices.Equal(told, want) {
+		t.Errorf("told: %q", told)
+	}
+	if len(c.Skills) != 1 || c.Skills[0].Name != "lint" {
+		t.Errorf("skills: %+v", c.Skills)
+	}
+	origins := consolidate.WithOrigins(c, in).Lines
+	if got := origins[memoir.LineKey("- lint: `make lint` (from the team: ann)")].Statements; !slices.Equal(got, []string{ann.Statements[1].ID}) {
+		t.Errorf("made from %q", got)
+	}
+}
+
+func TestABaseLeavesRoomForWhatIsOnesOwn(t *testing.T) {
+	t.Parallel()
+	ann, by := at("ann", 3, "Findings: the cache is shared")
+	in := input(ann, session(1, id(1), "Findings: the port is fixed"))
+	in.MaxMemoryBytes = 1500
+	in.Base = &consolidate.Base{Sessions: []memoir.Extraction{ann}}
+	in.Base.Memory.MemoryMD = "## What is known\n\n" + strings.Repeat("- the cache is shared by many "+by+"\n", 200)
+	c := build(t, in)
+	if lines := under(c.MemoryMD, "## What is known"); !contains(lines, "the port is fixed") || len(c.MemoryMD) > 1500 || len(lines) < 5 {
+		t.Errorf("%d bytes:\n%s", len(c.MemoryMD), c.MemoryMD)
+	}
+}

@@ -57,11 +57,11 @@ type Sessions struct {
 	All      int       `json:"-"` // with those that were left out
 }
 
-// ListSessions lists at most most sessions, with 0 all, with clean texts, titled by what they did if that is known.
-// They are entries, or received, only if the filter names their source.
+// ListSessions lists at most most sessions, with 0 as many as the filter says, with clean texts, titled by what they
+// did if that is known. They are entries, or received, only if the filter names their source.
 func ListSessions(ctx context.Context, st *store.Store, filter store.Filter, most int, clean func(string) string) (
 	Sessions, error) {
-	filter.Listed, filter.Most = true, most
+	filter.Listed, filter.Most = true, cmp.Or(most, filter.Most)
 	found, err := st.Sessions(ctx, filter)
 	out := Sessions{[]Session{}, len(found)}
 	if most > 0 && err == nil {

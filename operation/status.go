@@ -35,11 +35,8 @@ type Project struct {
 	Due         bool       `json:"due"`
 	New         int        `json:"new"` // lines that wait for a review
 	Lines       int        `json:"-"`   // of MEMORY.md
-	ActiveAt    *time.Time `json:"-"`   // the last change of a session
+	ActiveAt    time.Time  `json:"-"`   // the last change of a session
 }
-
-// Kept returns 1 if a project has a memory or a note, 0 if it has none.
-func (p Project) Kept() int { return int(min(p.Generation+int64(p.Notes), 1)) }
 
 // ProjectOf returns the form of a project with clean texts, except its id: a folder has that name.
 func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Project {
@@ -92,7 +89,7 @@ func ListProjects(ctx context.Context, st *store.Store, home string, clean func(
 	for _, row := range rows {
 		one := ProjectOf(home, row, clean)
 		news, _ := ReadNews(ctx, st, home, row.ID) // doctor reports a memory that cannot be read
-		one.New, one.Lines, one.ActiveAt = news.New, news.Lines, Time(active[row.ID])
+		one.New, one.Lines, one.ActiveAt = news.New, news.Lines, active[row.ID]
 		out.Projects = append(out.Projects, one)
 	}
 	return out, cmp.Or(err, errActive)

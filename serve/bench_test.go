@@ -2,7 +2,6 @@ package serve
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -26,20 +25,21 @@ func BenchmarkAPageOfManySessions(b *testing.B) {
 		}
 		return float64(time.Since(began))
 	}
-	of := [5][]float64{}
+	least := [4]float64{}
 	for b.Loop() {
-		for i, target := range []string{"/sessions", "/sessions?page=100", "/sessions?reason=up_to_date&since=2026-01-01", "/projects"} {
-			of[i] = append(of[i], took(many, target))
+		for i, target := range []string{"/sessions", "/sessions?page=100", "/sessions?reason=up_to_date&since=2026-01-01", ""} {
+			w := many
+			if target == "" {
+				w, target = few, "/sessions"
+			}
+			if n := took(w, target); least[i] == 0 || n < least[i] { // other programs make it longer
+				least[i] = n
+			}
 		}
-		of[4] = append(of[4], took(few, "/sessions"))
 	}
-	for i := range of {
-		slices.Sort(of[i])
-	}
-	median := func(i int) float64 { return of[i][len(of[i])/2] }
-	b.ReportMetric(median(4)/1e6, "ms-of-100")
-	for i, name := range []string{"x-first", "x-last", "x-filtered", "x-projects"} {
-		b.ReportMetric(median(i)/median(4), name)
+	b.ReportMetric(least[3]/1e6, "ms-of-100")
+	for i, name := range []string{"x-first", "x-last", "x-filtered"} {
+		b.ReportMetric(least[i]/least[3], name)
 	}
 }
 

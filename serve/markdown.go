@@ -19,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/operation"
 )
 
@@ -47,7 +48,41 @@ type prose struct {
 	marks        []template.HTML // that follow them
 }
 
+// The parser takes minutes for some texts: blocks in a hundred others, and hundreds of marks of emphasis together.
+var (
+	nested = lazyregexp.New(`(?m)^(?:[\t >]|[-+*][\t ]|\d{1,9}[.)][\t ]){100}`)
+	item   = lazyregexp.New(`^ {0,3}[-+*] +\S`)
+)
+
+func (d prose) heavy() bool {
+	marks := 0 // of a paragraph
+	for line := range strings.Lines(d.text) {
+		if strings.TrimSpace(line) == "" || item.MatchString(line) {
+			marks = 0
+		}
+		if marks += strings.Count(line, "*") + strings.Count(line, "_") + strings.Count(line, "~"); marks > 500 {
+			return true
+		}
+	}
+	return nested.MatchString(d.text)
+}
+
+// plain shows each line as it is.
+func (d prose) plain() template.HTML {
+	var out strings.Builder
+	for i, line := range strings.Split(strings.TrimSuffix(d.text, "\n"), "\n") {
+		out.WriteString("<p>" + template.HTMLEscapeString(line) + "</p>")
+		if i < len(d.marks) {
+			out.WriteString(string(d.marks[i]))
+		}
+	}
+	return template.HTML(out.String())
+}
+
 func (d prose) render() (template.HTML, error) {
+	if d.heavy() {
+		return d.plain(), nil
+	}
 	source := []byte(d.text)
 	root := markdown().Parser().Parse(text.NewReader(source))
 	var nodes []ast.Node
@@ -116,10 +151,8 @@ func (d prose) address(given []byte) string {
 	switch {
 	case err != nil:
 		return ""
-	case u.Scheme == "http" || u.Scheme == "https":
-		if u.Host != "" && u.User == nil {
-			return u.String()
-		}
+	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil:
+		return u.String()
 	case u.Scheme == "" && u.Host == "" && u.Path != "" && u.RawQuery == "" && d.memory != "":
 		if file := path.Join(path.Dir(d.file), u.Path); !path.IsAbs(u.Path) && filepath.IsLocal(file) {
 			return d.memory + "?file=" + url.QueryEscape(file)
@@ -148,7 +181,7 @@ func (d prose) mark(n ast.Node) {
 func uncited(l operation.Line) string {
 	words := memoir.LineText(l.Text)
 	before, _, ok := strings.Cut(l.Text, words)
-	if !ok || words == "" || l.Key == "" {
+	if !ok || words == "" || l.Why == nil {
 		return l.Text
 	}
 	return before + words

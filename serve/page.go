@@ -130,18 +130,13 @@ func agents() (names []string) {
 
 // marked marks the words of a query in a hit.
 func marked(r search.Result, text string) template.HTML {
-	var out strings.Builder
-	for i, word := range strings.Fields(text) {
-		if i > 0 {
-			out.WriteByte(' ')
-		}
-		if escaped := template.HTMLEscapeString(word); r.Names(word) {
-			out.WriteString("<mark>" + escaped + "</mark>")
-		} else {
-			out.WriteString(escaped)
+	words := strings.Fields(text)
+	for i, word := range words {
+		if words[i] = template.HTMLEscapeString(word); r.Names(word) {
+			words[i] = "<mark>" + words[i] + "</mark>"
 		}
 	}
-	return template.HTML(out.String())
+	return template.HTML(strings.Join(words, " "))
 }
 
 // turn returns the query of a page with another value of a field.

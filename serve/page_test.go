@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -70,7 +71,7 @@ func (w *world) told() {
 // pagesOf are the pages with a text that each must contain.
 var pagesOf = map[string]string{
 	"/projects":                                      "lanternd",
-	"/projects/lanternd/memory":                      "use hostname and pid",
+	"/projects/lanternd/memory":                      "readable”)\n<details class=\"why\"", // in the place of the citation
 	"/projects/lanternd/why?of=sign+tags":            "the word of a person",
 	"/projects/lanternd/why?of=quokka":               "no statement of project",
 	"/projects/lanternd/review":                      "once: should this hold?",
@@ -94,7 +95,7 @@ var pagesOf = map[string]string{
 	"/search?q=sign+tags&project=lanternd":           "<mark>sign</mark>",
 	"/sessions/conversation:hostile":                 `<a href="https://ok.test" rel="noreferrer">`,
 	"/sessions?page=2":                               "No sessions.",
-	"/sessions?since=2026-05-19&until=2026-05-20":    "1 to 3 of 3,",
+	"/sessions?since=2026-05-19&until=2026-05-20":    "1 to 3, the latest first",
 	"/sessions?since=tomorrow":                       "is not a date",
 	"/projects/lanternd/memory?file=raw_memories.md": "What was extracted from each session",
 	"/projects/lanternd/memory?file=manifest.json":   "<pre>{",
@@ -175,6 +176,13 @@ func TestMarkdownIsShownAndRunsNothing(t *testing.T) {
 		got, err := prose{text: test.text, memory: "/m", file: "skills/w/SKILL.md"}.render()
 		if must(t, err); strings.TrimSpace(string(got)) != test.want {
 			t.Errorf("%q is\n%s, want\n%s", test.text, got, test.want)
+		}
+	}
+	for _, heavy := range []string{strings.Repeat("*a_ ", 30_000), strings.Repeat("*a\n", 30_000), strings.Repeat(">", 100_000),
+		strings.Repeat("- ", 20_000), strings.Repeat("1) ", 20_000)} { // they would take minutes
+		got, err := prose{text: heavy + "\n</main>", marks: []template.HTML{"<a>", ""}}.render()
+		if must(t, err); !strings.Contains(string(got), "<a>") || !strings.HasSuffix(string(got), "<p>&lt;/main&gt;</p>") {
+			t.Errorf("%.20q: %.100s", heavy, got)
 		}
 	}
 	if got, _ := (prose{text: "[a](b.md)"}).render(); string(got) != "<p>a (b.md)</p>\n" {
@@ -306,14 +314,19 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 	t.Parallel()
 	w := hostileWorld(t)
 	w.run()
-	w.note(strings.Repeat("wide", 400) + " `" + strings.Repeat("wide", 400) + "`\n\n|" + strings.Repeat("wide|", 50) + "\n|" + strings.Repeat("-|", 50))
+	w.note(strings.Repeat("wide", 400) + " `" + strings.Repeat("wide", 400) + "`")
+	path := filepath.Join(w.options.Home, "projects", lanternd, "memory", "MEMORY.md")
+	content, err := os.ReadFile(path)
+	must(t, err)
+	table := "\n" + strings.Repeat("|wide ", 50) + "\n" + strings.Repeat("|-", 50) + "\n" + strings.Repeat("|wide ", 50) + "\n"
+	must(t, os.WriteFile(path, append(content, table...), 0o600))
 	b, address := w.browse(t)
 	for _, page := range []string{"/projects", "/projects/lanternd/memory", "/projects/lanternd/memory?file=raw_memories.md",
 		"/projects/lanternd/why?of=sign+tags", "/projects/lanternd/review", "/projects/lanternd/diff", "/projects/lanternd/generations",
 		"/memory", "/sessions", "/sessions/2b9ad815", "/sessions/conversation:hostile", "/search?q=sign+tags&kind=said", "/queue", "/usage", "/delivered"} {
+		must(t, b.Visit(address+page))
 		for _, width := range []int{360, 1280} {
 			must(t, b.Screen(width, 800, false))
-			must(t, b.Visit(address+page))
 			var over []string
 			must(t, b.Eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
 				document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")].filter((e) =>
@@ -324,7 +337,7 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "memory.html")
-	content, err := Export(t.Context(), w.served, testdata.Now)
+	content, err = Export(t.Context(), w.served, testdata.Now)
 	must(t, err)
 	must(t, os.WriteFile(file, content, 0o600))
 	must(t, b.Visit("file://"+file))

@@ -20,14 +20,9 @@ import (
 func (s *server) listProjects(c call) (any, error) {
 	out, err := operation.ListProjects(c.Context(), c.st, s.Home, s.Clean)
 	if wantsPage(c.Request) {
-		at := func(p operation.Project) int64 {
-			if p.ActiveAt == nil {
-				return 0
-			}
-			return p.ActiveAt.UnixMilli()
-		}
+		empty := func(p operation.Project) int64 { return -min(p.Generation+int64(p.Notes), 1) }
 		slices.SortStableFunc(out.Projects, func(a, b operation.Project) int {
-			return cmp.Or(cmp.Compare(b.Kept(), a.Kept()), cmp.Compare(at(b), at(a)))
+			return cmp.Or(cmp.Compare(empty(a), empty(b)), b.ActiveAt.Compare(a.ActiveAt))
 		})
 	}
 	return out, err
@@ -126,6 +121,7 @@ const perPage = 100
 type sessionsPage struct {
 	operation.Sessions
 	Page, First, Last int
+	More              bool
 }
 
 // listSessions lists sessions: all, or a page of them.
@@ -146,24 +142,26 @@ func (s *server) listSessions(c call) (any, error) {
 	if filter.Since = since; !until.IsZero() {
 		filter.Until = until.AddDate(0, 0, 1)
 	}
-	most := 0
 	if wantsPage(c.Request) || page > 0 {
-		page, most = min(max(page, 1), 1_000_000), perPage
-		filter.First = (page - 1) * perPage
+		page = min(max(page, 1), 1_000_000)
+		filter.First, filter.Most = (page-1)*perPage, perPage+1 // one more says whether there are more; counting reads all
 	}
-	out, err := operation.ListSessions(c.Context(), c.st, filter, most, s.Clean)
+	out, err := operation.ListSessions(c.Context(), c.st, filter, 0, s.Clean)
+	n := len(out.Sessions)
+	if filter.Most > 0 {
+		out.Sessions = out.Sessions[:min(n, perPage)]
+	}
 	if err != nil || !wantsPage(c.Request) {
 		return out, err
 	}
-	return sessionsPage{out, page, filter.First + 1, filter.First + len(out.Sessions)}, nil
+	return sessionsPage{out, page, filter.First + 1, filter.First + min(n, perPage), n > perPage}, nil
 }
 
-// day parses a date, in UTC; "" is none.
-func day(text string) (at time.Time, err error) {
-	if text != "" {
-		if at, err = time.Parse(time.DateOnly, text); err != nil {
-			err = usage("for example 2026-07-01", "%q is not a date", memoir.Cut(text, 50))
-		}
+// day parses a date, in UTC; the zero time for "".
+func day(text string) (time.Time, error) {
+	at, err := time.Parse(time.DateOnly, cmp.Or(text, "0001-01-01"))
+	if err != nil {
+		err = usage("for example 2026-07-01", "%q is not a date", memoir.Cut(text, 50))
 	}
 	return at, err
 }

@@ -49,6 +49,7 @@ func Open(ctx context.Context, headers map[string]string) (*Browser, error) {
 		"--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars", "--user-data-dir="+profile,
 		"--enable-features=NetworkServiceInProcess2", // no process writes when the first has ended
 		"--remote-debugging-pipe")}
+	b.command.Env = append(os.Environ(), "TMPDIR="+profile)
 	b.command.ExtraFiles = []*os.File{commands, answers} // 3 and 4
 	if err := b.command.Start(); err != nil {
 		return nil, err

@@ -149,8 +149,8 @@ type waiting struct {
 // begin locks a transcript and lets the transaction act as its member; ok is false if it is done.
 func (w *waiting) begin(ctx context.Context, tx pgx.Tx) (ok bool, err error) {
 	err = tx.QueryRow(ctx, `SELECT organisation, project, member, session, source, ended, items, may, later
-		FROM memoir.extract($1)`, w.id).Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended, &w.items,
-		&w.may, &w.later)
+		FROM memoir.extract($1)`, w.id).Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended,
+		&w.items, &w.may, &w.later)
 	if err == nil {
 		err = tx.QueryRow(ctx, `SELECT `+policyColumns+` FROM memoir.organisation WHERE id = $1`, w.organisation).
 			Scan(w.policy.fields()...)
@@ -161,8 +161,8 @@ func (w *waiting) begin(ctx context.Context, tx pgx.Tx) (ok bool, err error) {
 	return err == nil, err
 }
 
-// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that ends
-// the job. Of two workers at once, the second finds it done then. A transcript that cannot be read fails once.
+// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that
+// ends the job. Of two workers at once, the second finds it done then. A transcript that cannot be read fails once.
 func (h *Hub) extract(ctx context.Context, id int64) error {
 	w, ok := waiting{id: id}, false
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {

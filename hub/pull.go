@@ -71,33 +71,27 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 
 // readChanges returns the changes of a page, the number of the last one, and whether there are more.
 func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, more bool, err error) {
-	size, newest := 0, int64(0)
+	var c wire.Change
+	var newest, seq int64
+	var body string
+	size := 0
 	items = []wire.Change{}
-	for rows.Next() && !more {
-		var c wire.Change
-		var seq int64
-		var body string
-		err := rows.Scan(&newest, &seq, &c.Member, &c.Gone, &c.Hash, &c.Session, &c.Own, &c.Day, &body)
-		if err != nil {
-			return nil, 0, false, err
-		}
-		if seq == 0 {
-			break
-		}
-		if more = len(items) == limit || size > wire.MaxBytes; more {
-			break
-		}
-		if !c.Gone {
-			c.Body = json.RawMessage(body)
+	_, err = pgx.ForEachRow(rows, []any{&newest, &seq, &c.Member, &c.Gone, &c.Hash, &c.Session, &c.Own, &c.Day, &body},
+		func() error {
+			if more = more || len(items) == limit || size > wire.MaxBytes; more || seq == 0 {
+				return nil
+			}
+			if c.Body = nil; !c.Gone {
+				c.Body = json.RawMessage(body)
+			}
 			size += len(body)
-		}
-		items, last = append(items, c), seq
-	}
-	rows.Close()
+			items, last = append(items, c), seq
+			return nil
+		})
 	if !more {
 		last = newest
 	}
-	return items, last, more, rows.Err()
+	return items, last, more, err
 }
 
 // parseCursor returns the two parts of a cursor; of an empty one, nothing and 0.

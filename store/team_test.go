@@ -211,3 +211,24 @@ func TestWhatIsSharedAgainIsReceivedAgain(t *testing.T) {
 		must(t, s.Unshare(t.Context(), project, false))
 	}
 }
+
+func TestANoteIsRewordedThatAnotherMachineHasToo(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Share(t.Context(), project, "k"))
+	note := func(text string) (memoir.Entry, []memoir.Statement) {
+		return memoir.Entry{ProjectID: project, Kind: memoir.EntryNote, Category: "fact", Author: memoir.AuthorUser, Text: text},
+			[]memoir.Statement{{Kind: memoir.StatementFinding, Text: text, Signal: memoir.SignalNote, By: memoir.ByPerson}}
+	}
+	first, statements := note("old")
+	first, err := s.AddEntry(t.Context(), first, statements)
+	must(t, err)
+	received := Received{Hash: "h", Session: "abc", Day: "2026-11-01", Statement: statements[0]}
+	_, _, err = s.Receive(t.Context(), project, FromHub, "e.1", []Received{received})
+	must(t, err)
+	second, statements := note("new")
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{first.Key()}, Instead: &second, Statements: statements}))
+	if got := inputKeys(t, s); !slices.Equal(got, []string{"codex:s00", second.Key()}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -102,8 +102,8 @@ func (s *Store) beginForgetting(t tx, f Forgetting) error {
 
 // addInstead adds the entry that replaces forgotten ones, if all of them still exist.
 func (s *Store) addInstead(t tx, f Forgetting) error {
-	gone, err := t.texts(`SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM searchable)`,
-		jsonList(f.Keys))
+	gone, err := t.texts(`SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM searchable)
+		AND value NOT LIKE 'machine:%'`, jsonList(f.Keys))
 	if err != nil {
 		return err
 	}

@@ -58,11 +58,9 @@ func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	o.Now = cmp.Or(o.Now, time.Now())
 	s := &syncing{Options: o, report: Report{Held: []Held{}, Projects: []string{}}, projects: map[string]memoir.Project{},
 		sessions: map[string]string{}, forgotten: map[string]bool{}}
-	var errState error
-	hub, err := Load(o.Home)
-	if s.hub = hub; err == nil {
-		s.state, errState = ReadState(o.Home)
-	}
+	var err, errState error
+	s.hub, err = Load(o.Home)
+	s.state, errState = ReadState(o.Home)
 	if err = cmp.Or(err, errState); err != nil {
 		return s.report, err
 	}

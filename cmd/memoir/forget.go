@@ -176,9 +176,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		return err
 	}
 	before, err := st.Forgotten(c.Context)
-	rows, errRows := st.Projects(c.Context)
-	derived, errDerived := st.Derived(c.Context, forget)
-	if err := cmp.Or(err, errRows, errDerived); err != nil {
+	if err = cmp.Or(err, p.sayPromoted(c, st, forget)); err != nil {
 		return err
 	}
 	report, err := pipeline.Forget(c.Context, st, opts, forget)
@@ -186,7 +184,6 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		return err
 	}
 	p.sayRemoved(report.Removed)
-	p.sayPromoted(rows, derived)
 	found.Sessions = slices.DeleteFunc(found.Sessions, func(s memoir.Session) bool { return before[s.Key()] })
 	switch left := kinds(keysOf(found.Sessions), found.Lines); {
 	case forget.Project != "":

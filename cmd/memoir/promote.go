@@ -122,8 +122,10 @@ func (p *program) demote(c *cli.Context) error {
 	return p.addToTeam(c, u.Top, map[string][]byte{name: []byte(name + "\n")})
 }
 
-// sayPromoted names what was promoted of forgotten sessions: it is the team's.
-func (p *program) sayPromoted(rows []store.ProjectRow, forgotten []string) {
+// sayPromoted names what was promoted of what is forgotten: it is the team's.
+func (p *program) sayPromoted(c *cli.Context, st *store.Store, what store.Forgetting) error {
+	rows, err := st.Projects(c.Context)
+	forgotten, errKeys := st.Derived(c.Context, what)
 	for _, row := range rows {
 		for _, dir := range row.Directories {
 			for _, id := range team.PromotedFrom(dir, forgotten) {
@@ -132,6 +134,7 @@ func (p *program) sayPromoted(rows []store.ProjectRow, forgotten []string) {
 			}
 		}
 	}
+	return cmp.Or(err, errKeys)
 }
 
 // addToTeam adds files to the team memory of a checkout.

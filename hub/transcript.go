@@ -62,6 +62,12 @@ var transcripts = semaphore.NewWeighted(4)
 // word matches names of agents, and kinds, roles and origins of items.
 var word = regexp.MustCompile(`^[a-z_-]{1,30}$`)
 
+// Their errors are of invalid options.
+var (
+	packing, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	unpacking, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*wire.MaxBytes))
+)
+
 // maxSecrets bounds the secrets in a transcript, since each is searched for in all of its texts.
 const maxSecrets = 1 << 14
 
@@ -94,12 +100,7 @@ func (h *Hub) cleanItems(sent json.RawMessage) (stored []byte, redacted int, err
 	for _, n := range r.Counts() {
 		redacted += n
 	}
-	to, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { _ = to.Close() }()
-	return to.EncodeAll(text, nil), redacted, nil
+	return packing.EncodeAll(text, nil), redacted, nil
 }
 
 // keep stores a transcript with the job that extracts it, and reports whether it is new.
@@ -149,8 +150,8 @@ type waiting struct {
 // begin locks a transcript and lets the transaction act as its member; ok is false if it is done.
 func (w *waiting) begin(ctx context.Context, tx pgx.Tx) (ok bool, err error) {
 	err = tx.QueryRow(ctx, `SELECT organisation, project, member, session, source, ended, items, may, later
-		FROM memoir.extract($1)`, w.id).Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended, &w.items,
-		&w.may, &w.later)
+		FROM memoir.extract($1)`, w.id).Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended,
+		&w.items, &w.may, &w.later)
 	if err == nil {
 		err = tx.QueryRow(ctx, `SELECT `+policyColumns+` FROM memoir.organisation WHERE id = $1`, w.organisation).
 			Scan(w.policy.fields()...)
@@ -161,8 +162,8 @@ func (w *waiting) begin(ctx context.Context, tx pgx.Tx) (ok bool, err error) {
 	return err == nil, err
 }
 
-// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that ends
-// the job. Of two workers at once, the second finds it done then. A transcript that cannot be read fails once.
+// extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that
+// ends the job. Of two workers at once, the second finds it done then. A transcript that cannot be read fails once.
 func (h *Hub) extract(ctx context.Context, id int64) error {
 	w, ok := waiting{id: id}, false
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {
@@ -216,13 +217,8 @@ func (h *Hub) statementsOf(ctx context.Context, w waiting, m model.Model) (out [
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*wire.MaxBytes))
-	if err != nil {
-		return nil, err
-	}
-	defer from.Close()
 	var items []memoir.Item
-	text, err := from.DecodeAll(w.items, nil)
+	text, err := unpacking.DecodeAll(w.items, nil)
 	if err == nil {
 		err = json.Unmarshal(text, &items)
 	}

@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,9 +19,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"memoir"
+	"memoir/consolidate"
 	"memoir/memory"
 	hub "memoir/team/wire"
-	"memoir/testdata"
 )
 
 // A fakeHub keeps what is pushed in memory. A code or token is the name of a member with a suffix.
@@ -30,9 +32,10 @@ type fakeHub struct {
 	epoch   string
 	changes map[string][]hub.Change // by project, in order
 	revoked map[string]bool         // tokens
-	archive map[string][]byte       // by project
 	all     strings.Builder         // every byte that it got
 	length  int                     // of a page, short, so that there are several
+	made    map[string][]byte       // archives, by project; see generation
+	number  int                     // of the last one
 	// before answers instead of the hub if it returns true; may be nil.
 	before func(w http.ResponseWriter, r *http.Request) bool
 	// after is called when a request was carried out: true loses the answer; may be nil.
@@ -40,7 +43,8 @@ type fakeHub struct {
 }
 
 func newFakeHub() *fakeHub {
-	h := &fakeHub{epoch: "e1", length: 3, changes: map[string][]hub.Change{}, revoked: map[string]bool{}}
+	h := &fakeHub{epoch: "e1", length: 3, changes: map[string][]hub.Change{}, revoked: map[string]bool{},
+		made: map[string][]byte{}}
 	h.Server = httptest.NewServer(http.HandlerFunc(h.serve))
 	return h
 }
@@ -81,6 +85,14 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	case route == "POST /v1/rotate":
 		h.revoked[token] = true
 		out = h.joined(member, token+"+")
+	case route == "POST /v1/sessions":
+		var t hub.Transcript
+		if h.read(r, &t); t.Check() != nil {
+			problem(400, hub.Problem{Title: t.Check().Error(), Code: hub.CodeUsage})
+			return
+		}
+		out = hub.Accepted{New: !h.revoked[t.Hash()]}
+		h.revoked[t.Hash()] = true
 	case route == "GET /v1/me":
 		out = hub.Joined{Member: member}
 	case r.Method == "DELETE":
@@ -108,26 +120,20 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	case route == "GET /v1/pull":
 		out = h.page(member, r)
 	case route == "GET /v1/archive":
-		body := h.archive[r.URL.Query().Get("project")]
-		sum := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(body)))
-		switch w.Header().Set("ETag", sum); {
-		case body == nil:
-			problem(404, hub.Problem{Title: "no generation yet", Code: hub.CodeNotFound})
-		case r.Header.Get("If-None-Match") == sum:
+		content := h.made[r.URL.Query().Get("project")]
+		tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(content)))
+		w.Header().Set("ETag", tag)
+		w.Header().Set(hub.GenerationHeader, strconv.Itoa(h.number))
+		switch {
+		case content == nil:
+			problem(404, hub.Problem{Title: "no generation", Code: hub.CodeNotFound})
+		case r.Header.Get("If-None-Match") == tag:
 			w.WriteHeader(304)
+			h.all.WriteString("not modified\n")
 		default:
-			_, _ = w.Write(body)
+			_, _ = w.Write(content)
 		}
 		return
-	case route == "POST /v1/sessions":
-		var t hub.Transcript
-		h.read(r, &t)
-		if err := t.Check(); err != nil {
-			problem(400, hub.Problem{Title: err.Error(), Code: hub.CodeUsage})
-			return
-		}
-		out = hub.Accepted{New: !h.revoked[t.Hash()]}
-		h.revoked[t.Hash()] = true
 	}
 	if h.after != nil && h.after(r) {
 		panic(http.ErrAbortHandler)
@@ -201,6 +207,42 @@ func (h *fakeHub) page(member string, r *http.Request) hub.Page {
 	return page
 }
 
+// generation consolidates what members have sent of a project, as a hub does, and publishes that with other files.
+func (h *fakeHub) generation(t testing.TB, project string, change func(memory.Files)) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	by := map[string]*memoir.Extraction{}
+	for _, c := range h.changes[project] {
+		if c.Hash == "" || c.Gone || c.Own {
+			continue
+		}
+		var st memoir.Statement
+		must(t, json.Unmarshal(c.Body, &st))
+		key := memoir.ReceivedKey(c.Member, c.Session)
+		if by[key] == nil {
+			by[key] = &memoir.Extraction{SessionKey: key, ProjectID: project}
+		}
+		by[key].EndedAt, _ = time.Parse(time.DateOnly, c.Day)
+		by[key].Statements = append(by[key].Statements, st)
+	}
+	in := consolidate.Input{Project: memoir.Project{ID: project, Name: path.Base(project), Remote: project}}
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		by[key].Identify()
+		in.Extractions = append(in.Extractions, *by[key])
+	}
+	made, err := consolidate.NewBuiltin().Consolidate(t.Context(), in)
+	must(t, err)
+	files, err := memory.Layout(made, memory.Files{memory.StatementsFile: memory.EncodeStatements(in.Extractions, memory.Neutralise)})
+	must(t, err)
+	if change != nil {
+		change(files)
+	}
+	h.number++
+	h.made[project], err = memory.Pack(files, memory.Manifest{Citations: made.Citations}.Describing(h.number, files))
+	must(t, err)
+}
+
 // with returns the texts that the hub has of a project: of members, without what is own.
 func (h *fakeHub) texts(project string) (texts []string) {
 	h.mu.Lock()
@@ -218,7 +260,7 @@ func (h *fakeHub) texts(project string) (texts []string) {
 // scriptHub is the command hub of scripts: it starts a hub, writes codes into files, and later stops it.
 func scriptHub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: hub start|stop|got|revoke TOKEN|publish N PROJECT DIR")
+		ts.Fatalf("usage: hub start|stop|revoke [TOKEN]")
 	}
 	running := ts.Value("hub").(*[]*fakeHub)
 	switch args[0] {
@@ -232,29 +274,11 @@ func scriptHub(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "stop":
 		(*running)[0].Close()
-	case "got":
-		ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "got"), []byte((*running)[0].all.String()), 0o600))
-	case "publish":
-		secret, _, _ := testdata.Fake("github-pat")
-		texts, files := strings.NewReplacer("ESC", "\x1b", "SECRET", secret), memory.Files{}
-		ts.Check(filepath.WalkDir(ts.MkAbs(args[3]), func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() {
-				name, _ := filepath.Rel(ts.MkAbs(args[3]), path)
-				files[filepath.ToSlash(name)] = []byte(texts.Replace(ts.ReadFile(path)))
-			}
-			return err
-		}))
-		n, err := strconv.Atoi(args[1])
-		ts.Check(err)
-		archive, err := memory.Pack(files, memory.Manifest{}.Describing(n, files))
-		ts.Check(err)
-		(*running)[0].archive = map[string][]byte{args[2]: archive}
-	case "damage":
-		archive := (*running)[0].archive[args[1]]
-		archive[len(archive)/2]++
 	case "revoke":
 		(*running)[0].mu.Lock()
 		(*running)[0].revoked[args[1]] = true
 		(*running)[0].mu.Unlock()
+	default:
+		(*running)[0].script(ts, args)
 	}
 }

@@ -48,9 +48,6 @@ type generation struct {
 // same statements give the same files, whichever worker makes them, unless a language model does.
 func (h *Hub) consolidate(ctx context.Context, id int64) error {
 	w, err := h.readWork(ctx, id)
-	if errors.Is(err, errGone) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -314,7 +311,7 @@ const keptArchives = 20
 // purge deletes the archives of a project before the published one: the oldest, and those that may have a statement
 // that was withdrawn since. The rows of their generations stay.
 func (h *Hub) purge(ctx context.Context, id int64) error {
-	err := h.asWorker(ctx, id, func(tx pgx.Tx) error {
+	return h.asWorker(ctx, id, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue(`WITH live AS (SELECT number, seq FROM memoir.generation
 				WHERE project = $1 AND state = 'published' ORDER BY number DESC LIMIT 1)
@@ -330,8 +327,4 @@ func (h *Hub) purge(ctx context.Context, id int64) error {
 		}
 		return err
 	})
-	if errors.Is(err, errGone) {
-		return nil
-	}
-	return err
 }

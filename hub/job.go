@@ -203,14 +203,14 @@ func (r retries) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().Add(r.first << min(failures(job), maxFailures))
 }
 
-// rescued is River's message for a job whose worker was killed.
-const rescued = "Stuck job rescued"
-
 // failures counts how often a job has failed. A worker that was killed is not the job's fault.
-func failures(job *rivertype.JobRow) int {
-	return len(slices.DeleteFunc(slices.Clone(job.Errors), func(e rivertype.AttemptError) bool {
-		return strings.HasPrefix(e.Error, rescued)
-	}))
+func failures(job *rivertype.JobRow) (n int) {
+	for _, e := range job.Errors {
+		if !strings.HasPrefix(e.Error, "Stuck job rescued") { // River's words
+			n++
+		}
+	}
+	return n
 }
 
 // running is the job that a context belongs to.
@@ -252,7 +252,10 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 			}()
 			return do(context.WithValue(ctx, runningKey{}, r), job.Args)
 		}()
-		if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) { // River gives it back
+		switch {
+		case err == nil, errors.Is(err, errGone):
+			return nil
+		case ctx.Err() != nil && errors.Is(err, context.Canceled): // River gives it back
 			return err
 		}
 		reason := h.scanner.Message(asError(err).Error())

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -226,4 +227,56 @@ func BenchmarkWorkers(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkContainers replays containers: each fetches the memory of one of 40 projects, with a new token, and pushes
+// what a session showed, while workers make the next generations. It reports the median of a pull, and its 99th
+// percentile over the median.
+func BenchmarkContainers(b *testing.B) {
+	d := hubtest.NewDatabase(b)
+	url := d.Hub(b)
+	d.Member(b, "ci", wire.Writer)
+	d.Workers(b, hub.WorkOptions{Workers: 2, PollOnly: true})
+	for p := range 40 {
+		code, err := d.Admin.NewCode(b.Context(), "ci")
+		if err != nil {
+			b.Fatal(err)
+		}
+		first := join(b, url, code)
+		for n := range 5 {
+			first.push(project(p), finding(fmt.Sprint("The parser of ", p, " drops tabs in list ", n, ".")))
+		}
+	}
+	d.Idle(b)
+	codes := make(chan string, b.N)
+	for range b.N {
+		code, err := d.Admin.NewCode(b.Context(), "ci")
+		if err != nil {
+			b.Fatal(err)
+		}
+		codes <- code
+	}
+	var mu sync.Mutex
+	var took []time.Duration
+	var n atomic.Int64
+	b.ResetTimer()
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			i := int(n.Add(1))
+			m := join(b, url, <-codes)
+			began := time.Now()
+			if status, _, _ := m.fetchRaw(project(i%40), ""); status != http.StatusOK {
+				b.Errorf("a pull: %d", status)
+			}
+			mu.Lock()
+			took = append(took, time.Since(began))
+			mu.Unlock()
+			m.push(project(i%40), finding(fmt.Sprint("Container ", i, " found the cache cold.")), finding(fmt.Sprint("Run ", i, " needs go 1.26.")))
+		}
+	})
+	slices.Sort(took)
+	median := took[len(took)/2]
+	b.ReportMetric(float64(median.Microseconds()), "median-us")
+	b.ReportMetric(float64(took[len(took)*99/100])/float64(median), "p99/median")
 }

@@ -48,9 +48,6 @@ type generation struct {
 // same statements give the same files, whichever worker makes them, unless a language model does.
 func (h *Hub) consolidate(ctx context.Context, id int64) error {
 	w, err := h.readWork(ctx, id)
-	if errors.Is(err, errGone) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -79,7 +76,7 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 			return err
 		}
 		err = tx.QueryRow(ctx, `SELECT g.number, a.body FROM memoir.generation g
-			JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+			LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
 			WHERE g.project = $1 ORDER BY g.number DESC LIMIT 1`, id).Scan(&w.parent.number, &w.parent.archive)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
@@ -87,13 +84,17 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 		extractions, err = h.readStatements(ctx, tx, w)
 		return err
 	})
-	if err == nil && w.parent.number > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if w.parent.number > 0 {
 		w.parent.files, w.parent.manifest, err = memory.Unpack(bytes.NewReader(w.parent.archive))
 	}
-	if err == nil {
-		w.input = w.inputOf(extractions)
+	if err != nil { // of another version, or deleted by hand: the memory is made anew
+		h.log.Warn("an archive cannot be read", "project", id, "generation", w.parent.number, "error", err.Error())
 	}
-	return w, err
+	w.input = w.inputOf(extractions)
+	return w, nil
 }
 
 // readStatements returns the shared statements of a project as a machine that received them has them: an extraction for
@@ -310,7 +311,7 @@ const keptArchives = 20
 // purge deletes the archives of a project before the published one: the oldest, and those that may have a statement
 // that was withdrawn since. The rows of their generations stay.
 func (h *Hub) purge(ctx context.Context, id int64) error {
-	err := h.asWorker(ctx, id, func(tx pgx.Tx) error {
+	return h.asWorker(ctx, id, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue(`WITH live AS (SELECT number, seq FROM memoir.generation
 				WHERE project = $1 AND state = 'published' ORDER BY number DESC LIMIT 1)
@@ -326,8 +327,4 @@ func (h *Hub) purge(ctx context.Context, id int64) error {
 		}
 		return err
 	})
-	if errors.Is(err, errGone) {
-		return nil
-	}
-	return err
 }

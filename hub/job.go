@@ -83,32 +83,36 @@ func (h *Hub) openQueue() (err error) {
 	return err
 }
 
-// queue queues a job in a transaction, unless the same is queued or running. A consolidation waits for the debounce.
-func (h *Hub) queue(ctx context.Context, tx pgx.Tx, args river.JobArgs) error {
-	o := river.InsertOpts{MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: queued}}
-	if args.Kind() == (consolidateArgs{}).Kind() {
-		o.ScheduledAt = time.Now().Add(h.debounce)
+// queue queues jobs in a transaction, unless the same are queued or running. A consolidation waits for the debounce.
+func (h *Hub) queue(ctx context.Context, tx pgx.Tx, all ...river.JobArgs) error {
+	var params []river.InsertManyParams
+	for _, args := range all {
+		o := river.InsertOpts{MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: queued}}
+		if args.Kind() == (consolidateArgs{}).Kind() {
+			o.ScheduledAt = time.Now().Add(h.debounce)
+		}
+		params = append(params, river.InsertManyParams{Args: args, InsertOpts: &o})
 	}
-	_, err := h.jobs.InsertTx(ctx, tx, args, &o)
+	if len(params) == 0 {
+		return nil
+	}
+	_, err := h.jobs.InsertManyTx(ctx, tx, params)
 	return err
 }
 
 // queueDue queues a consolidation of each project of an organisation that has changes which none has read; 0 is every
-// organisation. What waits there for another try is tried now.
+// organisation. It does so for what hubs of an older version store, and for what failed.
 func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
-	rows, _ := tx.Query(ctx, `SELECT id FROM memoir.project
-		WHERE (organisation = $1 OR $1 = 0) AND alias_of IS NULL AND seq > consumed`, org) // CollectRows has its error
-	due, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err == nil {
-		_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now()
-			WHERE kind = 'consolidate' AND state IN ('scheduled', 'retryable') AND (args->>'project')::bigint = ANY($1)`, due)
+	rows, _ := tx.Query(ctx, `SELECT project FROM memoir.due($1) project ORDER BY project`, org) // rows have its error
+	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (args river.JobArgs, err error) {
+		var a consolidateArgs
+		err = row.Scan(&a.Project)
+		return a, err
+	})
+	if err != nil {
+		return err
 	}
-	for _, project := range due {
-		if err == nil {
-			err = h.queue(ctx, tx, consolidateArgs{project})
-		}
-	}
-	return err
+	return h.queue(ctx, tx, due...)
 }
 
 // migrateJobs creates or updates River's tables by one of its migrations: a new value of a type must be committed
@@ -164,6 +168,9 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	if err == nil {
 		err = client.Start(ctx)
 	}
+	if err == nil {
+		err = pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.queueDue(ctx, tx, 0) })
+	}
 	if err != nil {
 		return asError(err)
 	}
@@ -199,14 +206,14 @@ func (r retries) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().Add(r.first << min(failures(job), maxFailures))
 }
 
-// rescued is River's message for a job whose worker was killed.
-const rescued = "Stuck job rescued"
-
 // failures counts how often a job has failed. A worker that was killed is not the job's fault.
-func failures(job *rivertype.JobRow) int {
-	return len(slices.DeleteFunc(slices.Clone(job.Errors), func(e rivertype.AttemptError) bool {
-		return strings.HasPrefix(e.Error, rescued)
-	}))
+func failures(job *rivertype.JobRow) (n int) {
+	for _, e := range job.Errors {
+		if !strings.HasPrefix(e.Error, "Stuck job rescued") { // River's words
+			n++
+		}
+	}
+	return n
 }
 
 // running is the job that a context belongs to.
@@ -248,7 +255,10 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 			}()
 			return do(context.WithValue(ctx, runningKey{}, r), job.Args)
 		}()
-		if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) { // River gives it back
+		switch {
+		case err == nil, errors.Is(err, errGone):
+			return nil
+		case ctx.Err() != nil && errors.Is(err, context.Canceled): // River gives it back
 			return err
 		}
 		reason := h.scanner.Message(asError(err).Error())

@@ -29,3 +29,16 @@ func TestManyPushesAreOneJob(t *testing.T) {
 		t.Errorf("%d jobs after another push", n)
 	}
 }
+
+// TestAWorkerFindsWhatNobodyQueued is of an upgrade: a hub of the version before stores, and queues nothing.
+func TestAWorkerFindsWhatNobodyQueued(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	anna.push(shop, finding("The parser drops tabs."))
+	d.Must(t, "DELETE FROM river.river_job")
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	for d.Number(t, "SELECT count(*) FROM memoir.generation") == 0 && t.Context().Err() == nil {
+		d.Idle(t)
+	}
+	anna.fetch(shop, "").wants(t, "1", "drops tabs")
+}

@@ -39,7 +39,7 @@ func (h *Hub) Migrate(ctx context.Context, serveRole string) (applied int, err e
 }
 
 // migrateOnce applies one migration, of ours or of the queue's tables, which does not count. If none is left, it
-// grants, queues jobs for what none has worked on, and done is true.
+// grants, and done is true.
 func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (n int, done bool, err error) {
 	if err := checkServeRole(ctx, tx, serveRole); err != nil {
 		return 0, false, err
@@ -73,11 +73,11 @@ func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (n i
 	if _, err := tx.Exec(ctx, sql); err != nil {
 		return 0, false, fmt.Errorf("%s: %w", name, err)
 	}
-	if done {
-		return 0, true, h.queueDue(ctx, tx, 0)
+	if !done {
+		n = 1
+		_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
-	return 1, false, err
+	return n, done, err
 }
 
 func schemaVersion(ctx context.Context, q querier) (version int, err error) {

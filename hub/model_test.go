@@ -137,3 +137,42 @@ func TestAJobThatFailsIsTriedThreeTimes(t *testing.T) {
 	d.Idle(t)
 	anna.fetch(shop, "").wants(t, "1", "Ported the parser", "Came late", "Came last")
 }
+
+func TestWhatComesDuringAConsolidationIsInTheNext(t *testing.T) {
+	var late func(n int)
+	d, anna, _ := modelled(t, nil, func(n int, c modeltest.Call) modeltest.Step {
+		late(n)
+		return answer(n, c)
+	})
+	late = func(n int) {
+		if n < 2 {
+			anna.push(shop, task(fmt.Sprint("late", n), fmt.Sprintf("Came during call %d.", n)))
+		}
+	}
+	anna.push(shop, task("one", "Ported the parser."))
+	d.Workers(t, hub.WorkOptions{Workers: 2})
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "3", "Ported the parser", "Came during call 0", "Came during call 1")
+}
+
+func TestAModelThatIsAwayCostsNoTry(t *testing.T) {
+	secret := "ghp_" + random(36)
+	d, anna, server := modelled(t, nil, func(int, modeltest.Call) modeltest.Step {
+		return modeltest.Step{Status: 401, Message: "the key " + secret + " is wrong"}
+	})
+	anna.push(shop, task("one", "Ported the parser."))
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	d.Idle(t)
+	jobs, err := d.Admin.Jobs(t.Context())
+	if err != nil || len(jobs.Rows) != 1 || jobs.Rows[0][3] != "scheduled" || len(server.Calls()) != 1 {
+		t.Fatalf("%v, %v", jobs.Rows, err)
+	}
+	if reason := fmt.Sprint(jobs.Rows[0][5]); !strings.Contains(reason, "is wrong") || strings.Contains(reason, secret) {
+		t.Error(reason)
+	}
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Model = "builtin" }); err != nil {
+		t.Fatal(err)
+	}
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "1", "Ported the parser")
+}

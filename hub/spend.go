@@ -55,6 +55,10 @@ func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
 			_, err = tx.Exec(ctx, `UPDATE memoir.organisation SET (`+policyColumns+`) = ($2, $3, $4, $5, $6, $7, $8, $9)
 				WHERE id = $1`, append([]any{org}, p.fields()...)...)
 		}
+		if err == nil {
+			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE kind = 'consolidate'
+				AND state IN ('scheduled', 'retryable') AND (args->>'project')::bigint IN (SELECT memoir.due($1))`, org)
+		}
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,12 @@ var transcripts = semaphore.NewWeighted(4)
 // word matches names of agents, and kinds, roles and origins of items.
 var word = regexp.MustCompile(`^[a-z_-]{1,30}$`)
 
+// Their errors are of invalid options.
+var (
+	packing, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	unpacking, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*wire.MaxBytes))
+)
+
 // maxSecrets bounds the secrets in a transcript, since each is searched for in all of its texts.
 const maxSecrets = 1 << 14
 
@@ -94,12 +100,7 @@ func (h *Hub) cleanItems(sent json.RawMessage) (stored []byte, redacted int, err
 	for _, n := range r.Counts() {
 		redacted += n
 	}
-	to, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { _ = to.Close() }()
-	return to.EncodeAll(text, nil), redacted, nil
+	return packing.EncodeAll(text, nil), redacted, nil
 }
 
 // keep stores a transcript with the job that extracts it, and reports whether it is new.
@@ -216,13 +217,8 @@ func (h *Hub) statementsOf(ctx context.Context, w waiting, m model.Model) (out [
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	from, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(8*wire.MaxBytes))
-	if err != nil {
-		return nil, err
-	}
-	defer from.Close()
 	var items []memoir.Item
-	text, err := from.DecodeAll(w.items, nil)
+	text, err := unpacking.DecodeAll(w.items, nil)
 	if err == nil {
 		err = json.Unmarshal(text, &items)
 	}

@@ -274,3 +274,28 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 		t.Errorf("%d wait, %d calls", n, len(server.Calls()))
 	}
 }
+
+func TestTranscriptsMoveWithTheirProjectAndGoWithTheirMember(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	ci := join(t, d.Hub(t), d.Member(t, "ci", wire.Writer))
+	one, same := session(t, "one", day, "make a"), session(t, "two", day, "make a")
+	ci.send(one)
+	ci.send(same)
+	one.Project, same.Project = "github.com/acme/store", "github.com/acme/store"
+	ci.send(same)
+	if err := d.Admin.Alias(t.Context(), shop, "github.com/acme/store"); err != nil {
+		t.Fatal(err)
+	}
+	if ci.send(one) || ci.send(same) {
+		t.Error("a transcript is taken again under the other key")
+	}
+	d.Workers(t, hub.WorkOptions{Workers: 2})
+	d.Idle(t)
+	wantCommands(t, ci.pull(shop, ""), "ci: run: `make a`", "ci: run: `make a`")
+	if _, err := d.Admin.Erase(t.Context(), "ci"); err != nil {
+		t.Fatal(err)
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript"); n != 0 {
+		t.Errorf("%d stay", n)
+	}
+}

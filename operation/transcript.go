@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -35,18 +34,22 @@ type Transcripts struct {
 // A Sending is a session, or a file, with what became of it.
 type Sending struct {
 	Session string `json:"session"` // its key; else the path of a file that cannot be read
-	Reason  string `json:"reason"`  // why it is left out; empty: it is sent
-	Error   string `json:"error"`   // why that failed
-	New     bool   `json:"new"`     // the hub did not have it
+	// Outcome is sent, known (the hub had it), unsent (nothing is sent), failed, or why it was left out: a memoir.Reason,
+	// other_project, or empty.
+	Outcome string `json:"outcome"`
+	Error   string `json:"error"`
 	// Transcript is what would be sent, if nothing is.
 	Transcript *wire.Transcript `json:"transcript,omitempty"`
 }
 
-// The reasons besides memoir.Reasons that a session is left out.
-const (
-	otherProject = "other_project"
-	nothingSaid  = "empty"
-)
+// outcomes says what those that are no memoir.Reason mean.
+var outcomes = map[string]string{"sent": "sent", "known": "the hub has it", "unsent": "it would be sent",
+	"other_project": "it is of another project", "empty": "it has no content"}
+
+// Say describes what became of a session, for people.
+func (s Sending) Say() string {
+	return s.Session + ": " + cmp.Or(s.Error, outcomes[s.Outcome], memoir.Meanings[memoir.Reason(s.Outcome)])
+}
 
 // Send reads the sessions below the directory, sends those of the project, and calls tell for each. Without a sender it
 // sends nothing. It reads no database. notSessions counts files of other kinds.
@@ -62,7 +65,7 @@ func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sendin
 		case errors.Is(err, rollout.ErrNoSession):
 			notSessions++
 		case err != nil:
-			tell(Sending{Session: e.Path, Reason: string(memoir.ReasonUnreadable), Error: err.Error()})
+			tell(Sending{Session: e.Path, Outcome: string(memoir.ReasonUnreadable), Error: err.Error()})
 		default:
 			if parts[key] == nil {
 				keys = append(keys, key)
@@ -82,31 +85,29 @@ func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sendin
 
 func (o Transcripts) sendOne(ctx context.Context, to *team.Sender, r *project.Resolver, key string,
 	parts []rollout.Part, forgotten map[string]bool, tell func(Sending)) error {
-	dirs, reason := o.reason(r, key, parts[0].Head, forgotten)
-	s := Sending{Session: key, Reason: reason}
-	if reason != "" {
-		tell(s)
-		return nil
+	s := Sending{Session: key}
+	var t wire.Transcript
+	var err error
+	ends := true
+	dirs, why := o.reason(r, key, parts[0].Head, forgotten)
+	if why == "" {
+		t, why, err = o.transcript(ctx, key, parts, dirs, forgotten)
 	}
-	t, reason, err := o.transcript(ctx, key, parts, dirs, forgotten)
-	ends := memoir.CodeOf(err) != memoir.CodeUnreadable
-	switch s.Reason = reason; {
-	case err != nil && !ends:
-		s.Reason = string(memoir.ReasonUnreadable)
-	case err != nil || reason != "":
+	switch s.Outcome = why; {
+	case memoir.CodeOf(err) == memoir.CodeUnreadable:
+		s.Outcome, s.Error, err = string(memoir.ReasonUnreadable), err.Error(), nil
+	case err != nil || why != "":
 	case to == nil:
-		s.Transcript = &t
+		s.Outcome, s.Transcript = "unsent", &t
 	default:
-		s.New, ends, err = to.Send(ctx, t)
+		if s.Outcome, ends, err = to.Send(ctx, t); err != nil && !ends {
+			s.Outcome, s.Error, err = "failed", err.Error(), nil
+		}
 	}
-	if err != nil && ends {
-		return err
+	if err == nil {
+		tell(s)
 	}
-	if err != nil {
-		s.Error = err.Error()
-	}
-	tell(s)
-	return nil
+	return err
 }
 
 // reason returns why a session is left out, or the directories that its paths are relative to. In a container, programs
@@ -131,7 +132,7 @@ func (o Transcripts) reason(r *project.Resolver, key string, h rollout.Head, for
 	case !status.OK():
 		return nil, string(memoir.ReasonNoProject)
 	default:
-		return nil, otherProject
+		return nil, "other_project"
 	}
 	return append(slices.Clone(of.Directories), o.Project.Directories...), ""
 }
@@ -142,7 +143,7 @@ func (o Transcripts) transcript(ctx context.Context, key string, parts []rollout
 	forgotten map[string]bool) (t wire.Transcript, reason string, err error) {
 	loaded, err := pipeline.Load(ctx, o.Scanner, parts, "", forgotten)
 	if err != nil || len(loaded.Items) == 0 {
-		return t, nothingSaid, err
+		return t, "empty", err
 	}
 	source, _ := memoir.SplitKey(key)
 	t = wire.Transcript{Project: o.Key, Session: wire.SessionHash(key, ""), Source: source,
@@ -161,16 +162,4 @@ func (o Transcripts) transcript(ctx context.Context, key string, parts []rollout
 		}
 		loaded.Shorten(most)
 	}
-}
-
-// Say describes what became of a session, for people.
-func (s Sending) Say() string {
-	meaning := memoir.Meanings[memoir.Reason(s.Reason)]
-	switch s.Reason {
-	case otherProject:
-		meaning = "it is of another project"
-	case nothingSaid:
-		meaning = "it has no content"
-	}
-	return fmt.Sprintf("%s: %s", s.Session, cmp.Or(s.Error, meaning))
 }

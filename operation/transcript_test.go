@@ -66,7 +66,7 @@ func TestTheSessionsOfAProjectAreSentWithinTheBound(t *testing.T) {
 		reasons := map[string]string{}
 		o.Named = named
 		others, err := o.Send(t.Context(), nil, func(s operation.Sending) {
-			reasons[strings.TrimPrefix(s.Session, "codex:")] = s.Reason
+			reasons[strings.TrimPrefix(s.Session, "codex:")] = s.Outcome
 			if s.Transcript == nil {
 				return
 			}
@@ -84,9 +84,9 @@ func TestTheSessionsOfAProjectAreSentWithinTheBound(t *testing.T) {
 				t.Errorf("%s: %.300s", s.Session, text)
 			}
 		})
-		want := map[string]string{"ours": "", "large": "", "other": "other_project", "unknown": "other_project"}
+		want := map[string]string{"ours": "unsent", "large": "unsent", "other": "other_project", "unknown": "other_project"}
 		if named {
-			want["unknown"] = ""
+			want["unknown"] = "unsent"
 		}
 		if fmt.Sprint(reasons) != fmt.Sprint(want) || others != 1 || err != nil {
 			t.Errorf("named %v: %v, %d others, %v; want %v", named, reasons, others, err, want)

@@ -24,32 +24,32 @@ import (
 
 // A Sender sends sessions to a hub that this home has not joined.
 type Sender struct {
-	c *client
-	// Wait waits before a session is sent again.
-	Wait func(ctx context.Context, d time.Duration) error
+	c    *client
+	wait func(ctx context.Context, d time.Duration) error
 }
 
-// To sets the hub.
-func (s *Sender) To(h Hub) (err error) {
-	s.c, err = newClient(h, begins)
-	return err
+// NewSender returns a Sender that waits so before it sends a session again.
+func NewSender(h Hub, wait func(ctx context.Context, d time.Duration) error) (*Sender, error) {
+	c, err := newClient(h, begins)
+	return &Sender{c, wait}, err
 }
 
-// Send sends a session, and reports whether the hub did not have it. A hub that is busy is asked four times. ends says
-// that no other session can be sent either.
-func (s *Sender) Send(ctx context.Context, t wire.Transcript) (isNew, ends bool, err error) {
+// Send sends a session: sent, or known if the hub had it. A hub that is busy is asked four times. ends says that no
+// other session can be sent either.
+func (s *Sender) Send(ctx context.Context, t wire.Transcript) (outcome string, ends bool, err error) {
 	var done wire.Accepted
 	for try := range 4 {
 		err = s.c.call(ctx, http.MethodPost, "/v1/sessions", t, &done)
 		if refused(err) != wire.CodeUnavailable || try == 3 {
 			break
 		}
-		if err := s.Wait(ctx, time.Second<<try); err != nil {
-			return false, true, err
+		if err := s.wait(ctx, time.Second<<try); err != nil {
+			return "", true, err
 		}
 	}
 	code := refused(err)
-	return done.New, err != nil && code != wire.CodeUsage && code != wire.CodeTooLarge, err
+	ends = code != wire.CodeUsage && code != wire.CodeTooLarge
+	return map[bool]string{true: "sent", false: "known"}[done.New], ends, err
 }
 
 // Pulled is the memory of a project that a home has from a hub which it has not joined.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -25,7 +24,6 @@ import (
 	"memoir/consolidate"
 	"memoir/memory"
 	hub "memoir/team/wire"
-	"memoir/testdata"
 )
 
 // A fakeHub keeps what is pushed in memory. A code or token is the name of a member with a suffix.
@@ -137,15 +135,6 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write(content)
 		}
 		return
-	case route == "POST /v1/sessions":
-		var t hub.Transcript
-		h.read(r, &t)
-		if err := t.Check(); err != nil {
-			problem(400, hub.Problem{Title: err.Error(), Code: hub.CodeUsage})
-			return
-		}
-		out = hub.Accepted{New: !h.revoked[t.Hash()]}
-		h.revoked[t.Hash()] = true
 	}
 	if h.after != nil && h.after(r) {
 		panic(http.ErrAbortHandler)
@@ -272,7 +261,7 @@ func (h *fakeHub) texts(project string) (texts []string) {
 // scriptHub is the command hub of scripts: it starts a hub, writes codes into files, and later stops it.
 func scriptHub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: hub start|stop|got|revoke TOKEN|publish N PROJECT DIR")
+		ts.Fatalf("usage: hub start|stop|revoke [TOKEN]")
 	}
 	running := ts.Value("hub").(*[]*fakeHub)
 	switch args[0] {
@@ -286,29 +275,11 @@ func scriptHub(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "stop":
 		(*running)[0].Close()
-	case "got":
-		ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "got"), []byte((*running)[0].all.String()), 0o600))
-	case "publish":
-		secret, _, _ := testdata.Fake("github-pat")
-		texts, files := strings.NewReplacer("ESC", "\x1b", "SECRET", secret), memory.Files{}
-		ts.Check(filepath.WalkDir(ts.MkAbs(args[3]), func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() {
-				name, _ := filepath.Rel(ts.MkAbs(args[3]), path)
-				files[filepath.ToSlash(name)] = []byte(texts.Replace(ts.ReadFile(path)))
-			}
-			return err
-		}))
-		n, err := strconv.Atoi(args[1])
-		ts.Check(err)
-		archive, err := memory.Pack(files, memory.Manifest{}.Describing(n, files))
-		ts.Check(err)
-		(*running)[0].archive = map[string][]byte{args[2]: archive}
-	case "damage":
-		archive := (*running)[0].archive[args[1]]
-		archive[len(archive)/2]++
 	case "revoke":
 		(*running)[0].mu.Lock()
 		(*running)[0].revoked[args[1]] = true
 		(*running)[0].mu.Unlock()
+	default:
+		(*running)[0].script(ts, args)
 	}
 }

@@ -73,7 +73,8 @@ func sharedDir(t *testing.T) string {
 //	                       anna-2, ben-1, ben-2; hub revoke TOKEN revokes a token;
 //	                       hub publish N PROJECT DIR makes the files of DIR its
 //	                       generation, with ESC and SECRET replaced by such; hub got
-//	                       writes all that it received to the file got
+//	                       writes all that it received to the file got, and hub
+//	                       damage PROJECT damages the generation
 //	nosecret PLANTED FILE...
 //	                       checks that files, directories, stdout or stderr contain
 //	                       no secret of the file PLANTED

@@ -286,62 +286,41 @@ func (p *program) pushTeam(c *cli.Context) error {
 	if t.Dir == "" {
 		return usagef("", "%s URL needs --transcripts DIR", calledAs(c))
 	}
-	sender := team.Sender{Wait: p.sleep}
-	if p.sleep == nil {
-		sender.Wait = model.Sleep
+	wait := p.sleep
+	if wait == nil {
+		wait = model.Sleep
 	}
-	errSender := sender.To(h)
+	to, errSender := team.NewSender(h, wait)
 	opts, here, key, err := p.container(c)
 	if err = cmp.Or(errSender, err); err != nil {
 		return err
 	}
 	t.Home, t.Project, t.Key = opts.Home, here.project, key
 	t.Settings, _, err = p.projectSettings(c, opts.Settings, here.top)
-	if t.Scanner, errSender = p.scanner(c); cmp.Or(err, errSender) != nil {
-		return cmp.Or(err, errSender)
-	}
-	switch {
+	scanner, errScanner := p.scanner(c)
+	switch t.Scanner = scanner; {
+	case cmp.Or(err, errScanner) != nil:
+		return cmp.Or(err, errScanner)
 	case t.Settings.Off || !t.Settings.Team.Share:
 		return usagef("", "%s, or team.share, keeps what is here", filepath.Join(here.top, config.ProjectFileName))
 	case c.Bool("dry-run"):
-		return p.sendSessions(c, t, nil)
+		to = nil
 	case h.Token == "":
 		return errNoToken
 	}
-	return p.sendSessions(c, t, &sender)
-}
-
-// sendSessions sends sessions, and says which it left out; without a sender it only says that.
-func (p *program) sendSessions(c *cli.Context, t operation.Transcripts, to *team.Sender) error {
-	all, failed, sent, known, left := []operation.Sending{}, 0, 0, 0, map[string]int{}
+	all, became := []operation.Sending{}, map[string]int{}
 	others, err := t.Send(c.Context, to, func(s operation.Sending) {
 		s.Error = p.redact(s.Error)
-		all = append(all, s)
-		switch {
-		case s.Error != "":
-			failed++
+		if all, became[s.Outcome] = append(all, s), became[s.Outcome]+1; s.Error != "" {
 			p.ui.warn("", "%s", s.Say())
-		case s.Reason != "":
-			left[s.Reason]++
-			p.ui.detail("left out: %s", s.Say())
-		case s.Transcript != nil:
-			sent++
-			p.ui.detail("%s: %d bytes", s.Session, len(s.Transcript.Items))
-		case s.New:
-			sent++
-		default:
-			known++
+		} else {
+			p.ui.detail("%s", s.Say())
 		}
 	})
-	err = p.result(c, err, map[string]any{"project": t.Key, "dry_run": to == nil, "sessions": all, "not_sessions": others},
-		func() {
-			verb := map[bool]string{true: "would be sent", false: "sent"}[to == nil]
-			p.ui.say("%s %s to %s, %d known already", count(sent, "session"), verb, t.Key, known)
-			if len(left) > 0 || others > 0 {
-				p.ui.say("left out: %s; %s no session", cmp.Or(byRule(left), "none"), countAre(others, "file"))
-			}
-		})
-	if err == nil && failed > 0 {
+	err = p.result(c, err, map[string]any{"project": t.Key, "sessions": all, "not_sessions": others}, func() {
+		p.ui.say("sessions for %s: %s", t.Key, cmp.Or(byRule(became), "none"))
+	})
+	if err == nil && became["failed"]+became[string(memoir.ReasonUnreadable)] > 0 {
 		err = status(exitPartly)
 	}
 	return err

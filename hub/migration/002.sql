@@ -67,6 +67,12 @@ CREATE TABLE memoir.ledger (
 );
 CREATE INDEX ON memoir.ledger (organisation, day);
 
+-- The projects of an organisation, 0 for all, that have changes which no consolidation has read. It is called by workers
+-- that start, and runs as the owner: they may learn these ids of every organisation, and nothing else.
+CREATE FUNCTION memoir.due(organisation bigint) RETURNS SETOF bigint STABLE SECURITY DEFINER SET search_path = pg_catalog
+LANGUAGE sql AS $$ SELECT p.id FROM memoir.project p
+	WHERE due.organisation IN (0, p.organisation) AND p.alias_of IS NULL AND p.seq > p.consumed $$;
+
 -- The begin of a worker's transaction on a project. It returns the organisation, or NULL if there is no such project.
 CREATE FUNCTION memoir.work(work bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

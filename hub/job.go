@@ -264,7 +264,7 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 		reason := h.scanner.Message(asError(err).Error())
 		h.log.Warn("a job failed", "job", job.ID, "kind", job.Kind, "failures", failures(job.JobRow), "error", reason)
 		pause := pauseOf(err)
-		if ctx.Err() != nil { // it took too long
+		if ctx.Err() != nil && !errors.Is(err, errSlow) { // it took too long
 			pause = 0
 		}
 		if pause == 0 && failures(job.JobRow)+1 < maxFailures {

@@ -95,7 +95,7 @@ type sender interface {
 func (h *Hub) asWorker(ctx context.Context, project int64, do func(tx pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		var org *int64
 		err := tx.QueryRow(ctx, `SELECT memoir.work($1)`, project).Scan(&org)
 		if err == nil && org == nil {
@@ -106,9 +106,16 @@ func (h *Hub) asWorker(ctx context.Context, project int64, do func(tx pgx.Tx) er
 		}
 		return do(tx)
 	})
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(errSlow, err)
+	}
+	return err
 }
 
-var errGone = errors.New("there is no such project")
+var (
+	errGone = errors.New("there is no such project")
+	errSlow = errors.New("the database did not answer in time")
+)
 
 // callers is the first part of each query of a member: nobody, or whom the token $1 belongs to.
 const callers = `WITH caller AS (

@@ -34,7 +34,7 @@ const serveVariable, listenVariable = "MEMOIR_TEST_HUB", "MEMOIR_TEST_LISTEN"
 func TestMain(m *testing.M) {
 	if database := os.Getenv(serveVariable); database != "" {
 		h, err := hub.Open(context.Background(), hub.Options{Database: database, Debounce: -1})
-		work := hub.WorkOptions{Workers: 1, PollOnly: true, Timeout: 5 * time.Second, RescueAfter: time.Second}
+		work := hub.WorkOptions{Workers: 1, PollOnly: true, Timeout: 10 * time.Second, RescueAfter: time.Second}
 		if listen := os.Getenv(listenVariable); err == nil && listen == "" {
 			work.Workers = 2
 			fmt.Println("ready")
@@ -168,7 +168,8 @@ func (x *torture) compareGenerations(machines []*pusher) {
 			(SELECT max(t.seq) FROM memoir.tombstone t WHERE t.project = p.id))
 		OR (SELECT count(*) FROM memoir.generation g WHERE g.project = p.id) IS DISTINCT FROM
 			(SELECT coalesce(max(number), 0) FROM memoir.generation g WHERE g.project = p.id)`); n > 0 {
-		x.t.Errorf("%d projects are not consolidated, or their generations have a gap", n)
+		jobs, err := x.Admin.Jobs(x.t.Context())
+		x.t.Errorf("%d projects are not consolidated, or their generations have a gap: %v, %v", n, jobs.Rows, err)
 	}
 	for p := range tortureProjects {
 		f := machine{t: x.t, url: "http://" + x.addresses[0], token: machines[0].token}.fetch(project(p), "")

@@ -17,7 +17,7 @@ const (
 	maxCalls     = 10 // after a text, in which the command that it names counts as run
 )
 
-// Delivered is what sessions were told after failures and edits, the newest first.
+// Delivered is what sessions were told at failures, edits and prompts, the newest first.
 type Delivered struct {
 	Delivered []Delivery `json:"delivered"`
 	More      int        `json:"more"` // that are not listed

@@ -156,6 +156,7 @@ func (p *program) review(c *cli.Context) error {
 // askAbout shows lines, and on a terminal asks about each. After a quit or an error it returns the answers so far.
 func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.Store, r operation.Review) (
 	answers []operation.Answer, err error) {
+	all := len(r.Lines) + r.Left
 	for i, l := range r.Lines {
 		if err := a.Evidence(ctx, st, l); err != nil {
 			return answers, err
@@ -172,7 +173,7 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 		case "unconfirmed":
 			question, keys = "confirm, drop, edit", "cdesq"
 		}
-		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, len(r.Lines)+r.Left, question, keys), keys)
+		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, all, question, keys), keys)
 		if err != nil || key == "q" {
 			return answers, err
 		}

@@ -64,13 +64,12 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 		return "", err
 	}
 	said, err := r.Said(failed.Signatures) // with an error, what was published is told all the same
-	if len(said) > 0 {
-		content = slices.Concat(memory.EncodeStatements(extract.Later(said), memory.Neutralise), content)
-	}
 	var all []Known
-	for _, signature := range memory.Signed(content, failed.Signatures) {
-		some, fault := r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
-		all, err = append(all, some...), cmp.Or(err, fault)
+	for _, content := range [][]byte{memory.EncodeStatements(extract.Later(said), memory.Neutralise), content} {
+		for _, signature := range memory.Signed(content, failed.Signatures) {
+			some, fault := r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
+			all, err = append(all, some...), cmp.Or(err, fault)
+		}
 	}
 	all = slices.DeleteFunc(all, func(k Known) bool {
 		return k.Kind != memoir.StatementFailure || !failed.Same(k.Statement) || !r.trusted(k)

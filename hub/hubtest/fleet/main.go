@@ -204,7 +204,7 @@ func (f *fleet) measure(what string, settle bool, do func()) error {
 		}
 	}
 	out["database-ms"], out["hub-ms"] = (f.db.CPU() - database).Milliseconds(), (f.cpu() - hub).Milliseconds()
-	out["peak-mb"] = f.peak() >> 20
+	out["peak-mib"] = f.peak() >> 20
 	for name, sql := range counted {
 		n, err := f.number(sql)
 		if err != nil {

@@ -48,9 +48,6 @@ func (h *Hub) Handler() http.Handler {
 			if err := p.Check(); err != nil {
 				return nil, refuse(400, wire.CodeUsage, err.Error(), "")
 			}
-			if err := h.scan(p); err != nil {
-				return nil, err
-			}
 			pushed, err := h.push(r.Context(), token, p)
 			h.metrics.stored.Add(float64(pushed.New))
 			return pushed, err

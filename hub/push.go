@@ -21,6 +21,9 @@ const askOperator = "ask an operator of the hub for access"
 // leaves them unused. A reader may withdraw, since that only shows less.
 func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed, error) {
 	var pushed wire.Pushed
+	if err := h.scan(p); err != nil {
+		return pushed, err
+	}
 	count := func(done pgconn.CommandTag) error {
 		pushed.New += int(done.RowsAffected())
 		return nil

@@ -128,7 +128,8 @@ func pushOf(random *rand.Rand, project string, n, size int) []byte {
 	for range n {
 		body, _ := json.Marshal(map[string]string{"kind": "Findings", "signal": "model", "by": "agent",
 			"text": fmt.Sprintf("Run %d: %s", random.Int64(), strings.ReplaceAll(prose(random, size), "\n", " "))})
-		s := wire.Statement{Session: wire.SessionHash(fmt.Sprint("codex:", random.Int64()), ""), Day: "2026-11-28", Body: body}
+		s := wire.Statement{Day: "2026-11-28", Body: body,
+			Session: wire.SessionHash(fmt.Sprint("codex:", random.Int64()), "")}
 		s.Hash = wire.Of(s.Session, s.Own, s.Day, s.Body)
 		p.Statements = append(p.Statements, s)
 	}

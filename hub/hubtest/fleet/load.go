@@ -95,7 +95,8 @@ func (f *fleet) rates(lasts time.Duration) error {
 // sizes prints what a statement takes on disk once there are a million, with its indexes: the statements of the
 // database, again and again under other hashes.
 func (f *fleet) sizes() error {
-	err := f.db.Exec(f.db.Name, `WITH have AS (SELECT *, row_number() OVER () AS n, count(*) OVER () AS all_of FROM memoir.statement)
+	err := f.db.Exec(f.db.Name, `WITH have AS (SELECT *, row_number() OVER () AS n, count(*) OVER () AS all_of
+			FROM memoir.statement)
 		INSERT INTO memoir.statement SELECT organisation, project, member, sha256(hash || i::text::bytea),
 			1000000 * i + n, session, own, day, body FROM have, generate_series(1, 1000000 / all_of) i;
 		ANALYZE`)

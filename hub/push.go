@@ -42,7 +42,11 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 			return err
 		})
 		if len(p.Tombstones) > 0 {
-			queueTombstones(b, whose{`memoir.reach($1, $2, 'reader')`, hash, p.Project}, p, count)
+			by := whose{`memoir.reach($1, $2, 'reader')`, hash, p.Project}
+			queueTombstones(b, by, p, false, count)
+			b.Queue(`UPDATE memoir.tombstone g SET replaced = false FROM `+by.table+` t, unnest($3::text[]) AS i(hash)
+				WHERE g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
+					AND g.hash = decode(i.hash, 'hex') AND g.replaced`, by.one, by.two, p.Tombstones)
 		}
 		if len(p.Statements) > 0 {
 			queueStatements(b, whose{reached, hash, p.Project}, p, count)
@@ -75,13 +79,14 @@ type whose struct {
 // reached is where the token $1 may push the project $2.
 const reached = `memoir.reach($1, $2, 'writer')`
 
-// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw.
-func queueTombstones(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) {
-	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
+// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw. replaced says that no
+// person withdraws it.
+func queueTombstones(b *pgx.Batch, w whose, p wire.Push, replaced bool, count func(pgconn.CommandTag) error) {
+	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq, replaced)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n, $5
 		FROM `+w.table+` t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
+		w.one, w.two, p.Tombstones, len(p.Statements)+len(p.Tombstones), replaced).Exec(count)
 	b.Queue(`DELETE FROM memoir.statement s USING `+w.table+` t, unnest($3::text[]) AS i(hash)
 		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
 			AND s.hash = decode(i.hash, 'hex')`, w.one, w.two, p.Tombstones)

@@ -195,6 +195,30 @@ func TestALaterTranscriptOfASessionReplacesTheEarlierOne(t *testing.T) {
 	all("ci: run: `make a`", "ci: run: `make c`")
 	ci.send(session(t, "one", day.Add(-time.Hour), "make d")) // an older state comes late
 	all("ci: run: `make a`", "ci: run: `make c`")
+
+	// What a transcript had before, it may have again.
+	whole, part := session(t, "one", day.Add(2*time.Hour), "make a", "make b"), session(t, "one", day.Add(2*time.Hour), "make a")
+	for range 2 {
+		if !ci.send(whole) {
+			t.Error("the hub knows a transcript that another one has replaced")
+		}
+		all("ci: run: `make a`", "ci: run: `make a`", "ci: run: `make b`")
+		part.Ended = part.Ended.Add(time.Minute)
+		ci.send(part)
+		all("ci: run: `make a`", "ci: run: `make a`")
+		whole.Ended = part.Ended
+	}
+	ci.send(whole)
+	all("ci: run: `make a`", "ci: run: `make a`", "ci: run: `make b`")
+	var gone []any
+	for _, c := range ben.pull(shop, "").Items {
+		if c.Member == "ci" && (c.Gone || strings.Contains(string(c.Body), "make b")) {
+			gone = append(gone, c.Hash)
+		}
+	}
+	ci.push(shop, gone...) // by a person, for ever
+	ci.send(session(t, "one", day.Add(3*time.Hour), "make a", "make b"))
+	all("ci: run: `make a`")
 }
 
 func TestTranscriptsAreRefused(t *testing.T) {

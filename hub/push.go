@@ -49,7 +49,14 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 					AND g.hash = decode(i.hash, 'hex') AND g.replaced`, by.one, by.two, p.Tombstones)
 		}
 		if len(p.Statements) > 0 {
-			queueStatements(b, whose{reached, hash, p.Project}, p, count)
+			hashes := queueStatements(b, whose{reached, hash, p.Project}, p, count)
+			b.Queue(`SELECT encode(g.hash, 'hex') FROM `+reached+` t JOIN memoir.tombstone g
+				ON g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
+				WHERE g.hash IN (SELECT decode(h, 'hex') FROM unnest($3::text[]) h)`, hash, p.Project, hashes).
+				Query(func(rows pgx.Rows) (err error) {
+					pushed.Withdrawn, err = pgx.CollectRows(rows, pgx.RowTo[string])
+					return err
+				})
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -92,9 +99,11 @@ func queueTombstones(b *pgx.Batch, w whose, p wire.Push, replaced bool, count fu
 			AND s.hash = decode(i.hash, 'hex')`, w.one, w.two, p.Tombstones)
 }
 
-func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) {
+// queueStatements returns the hashes of the statements.
+func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) (hashes []string) {
 	n := len(p.Statements)
-	hashes, sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	hashes = make([]string, n)
+	sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n)
 	own := make([]bool, n)
 	for i, s := range p.Statements {
 		hashes[i], sessions[i], own[i], days[i], bodies[i] = s.Hash, s.Session, s.Own, s.Day, string(s.Body)
@@ -109,6 +118,7 @@ func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.Comma
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
 		w.one, w.two, hashes, sessions, own, days, bodies, n).Exec(count)
+	return hashes
 }
 
 // scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.

@@ -56,8 +56,9 @@ func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
 				WHERE id = $1`, append([]any{org}, p.fields()...)...)
 		}
 		if err == nil {
-			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE kind = 'consolidate'
-				AND state IN ('scheduled', 'retryable') AND (args->>'project')::bigint IN (SELECT memoir.due($1))`, org)
+			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE state IN ('scheduled', 'retryable')
+				AND (kind = 'consolidate' AND (args->>'project')::bigint IN (SELECT memoir.due($1))
+					OR kind = 'extract' AND (args->>'transcript')::bigint IN (SELECT memoir.unextracted($1)))`, org)
 		}
 		if err != nil {
 			return err

@@ -42,6 +42,9 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	if err := t.Check(); err != nil {
 		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
+	if now := time.Now(); t.Ended.After(now) { // a clock may be ahead
+		t.Ended = now
+	}
 	if !word.MatchString(string(t.Source)) {
 		return nil, refuse(400, wire.CodeUsage, "the source is no name of an agent", "")
 	}

@@ -221,6 +221,15 @@ func TestALaterTranscriptOfASessionReplacesTheEarlierOne(t *testing.T) {
 	all("ci: run: `make a`")
 }
 
+func TestASessionOfTheFutureEndedNow(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	ci := join(t, d.Hub(t), d.Member(t, "ci", wire.Writer))
+	ci.send(session(t, "one", time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), "make a"))
+	if d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE ended <= now()") != 1 {
+		t.Error("it would be the newest for ever")
+	}
+}
+
 func TestTranscriptsAreRefused(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	url := d.Hub(t)
@@ -297,6 +306,17 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'waiting' AND items IS NOT NULL"); n != 1 {
 		t.Errorf("%d wait, %d calls", n, len(server.Calls()))
 	}
+
+	// An operator releases it, and also one whose job was discarded.
+	anna.send(session(t, "two", day, "make a"))
+	d.Idle(t)
+	d.Must(t, `UPDATE river.river_job SET state = 'cancelled', finalized_at = now() WHERE kind = 'extract'
+		AND id = (SELECT max(id) FROM river.river_job WHERE kind = 'extract')`)
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Model = "builtin" }); err != nil {
+		t.Fatal(err)
+	}
+	d.Idle(t)
+	wantCommands(t, anna.pull(shop, ""), "anna: run: `make a`", "anna: run: `make a`")
 }
 
 func TestTranscriptsMoveWithTheirProjectAndGoWithTheirMember(t *testing.T) {

@@ -26,6 +26,13 @@ CREATE TABLE memoir.transcript (
 ALTER TABLE memoir.transcript ALTER COLUMN items SET STORAGE EXTERNAL;
 CREATE INDEX ON memoir.transcript (member, session);
 
+CREATE INDEX ON memoir.transcript (organisation) WHERE state = 'waiting';
+
+-- As memoir.due: the transcripts that wait.
+CREATE FUNCTION memoir.unextracted(organisation bigint) RETURNS SETOF bigint STABLE SECURITY DEFINER
+SET search_path = pg_catalog LANGUAGE sql AS $$ SELECT t.id FROM memoir.transcript t
+	WHERE unextracted.organisation IN (0, t.organisation) AND t.state = 'waiting' $$;
+
 CREATE FUNCTION memoir.current_transcript() RETURNS bigint STABLE LANGUAGE sql AS
 $$ SELECT nullif(current_setting('memoir.transcript', true), '')::bigint $$;
 

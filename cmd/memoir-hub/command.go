@@ -30,6 +30,7 @@ func newApp() *cli.App {
 	}
 	return &cli.App{
 		Name: "memoir-hub", Usage: "a team's hub for memoir", Version: version(), HideHelpCommand: true, Action: unknown,
+		Flags: []cli.Flag{cli.HelpFlag}, // urfave/cli leaves it out, since there is a command help
 		Description: "Machines push what their sessions showed, and pull what others pushed. `serve` runs as a role that\n" +
 			"row-level security binds; all other commands as the role that owns the tables.\n\n" +
 			"Exit codes: 0 done; 1 failed; 2 bad usage or configuration; 130 interrupted.",

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -44,8 +45,26 @@ func (h *Hub) audit(ctx context.Context, token, address, action string, r *refus
 }
 
 // Bounds for each member, so that none fills the disk or crowds out the others. 0 is the key of all callers without a
-// valid token, and of all pushes at once: each holds its body in memory, and later a connection to the database.
-const maxRefusals, maxPushes, maxPushesOfAll = 60, 4, 64
+// valid token.
+const maxRefusals, maxPushes = 60, 4
+
+// Bounds of the bodies that a hub reads at once, in bytes, and of the wait for room.
+const maxBodies, waitForRoom = 12 * wire.MaxBytes, 8 * time.Second
+
+// takeRoom waits for room in memory for the body of a request, which takes times as much as a push.
+func (h *Hub) takeRoom(r *http.Request, times int64) (release func(), err error) {
+	n := r.ContentLength
+	if n < 0 || n > wire.MaxBytes {
+		n = wire.MaxBytes
+	}
+	n = times * max(n, 64<<10) // each also holds a connection to the database later
+	ctx, cancel := context.WithTimeout(r.Context(), waitForRoom)
+	defer cancel()
+	if h.room.Acquire(ctx, n) != nil {
+		return nil, refuse(503, wire.CodeUnavailable, "too much is being sent at once", "try again later")
+	}
+	return func() { h.room.Release(n) }, nil
+}
 
 // counts are numbers by member.
 type counts struct {

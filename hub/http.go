@@ -29,12 +29,15 @@ func (h *Hub) Handler() http.Handler {
 			if err != nil {
 				return nil, err
 			}
-			for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
-				if !h.pushes.add(key, 1, most) {
-					return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
-				}
-				defer h.pushes.add(key, -1, most)
+			if !h.pushes.add(c.member, 1, maxPushes) {
+				return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
 			}
+			defer h.pushes.add(c.member, -1, maxPushes)
+			release, err := h.takeRoom(r, 1)
+			if err != nil {
+				return nil, err
+			}
+			defer release()
 			var p wire.Push
 			if err := readBody(r, &p); err != nil {
 				return nil, err

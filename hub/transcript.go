@@ -35,6 +35,11 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 		return nil, refuse(503, wire.CodeUnavailable, "too many sessions are being sent", "try again later")
 	}
 	defer transcripts.Release(1)
+	release, err := h.takeRoom(r, 2)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	var t wire.Transcript
 	if err := readBody(r, &t); err != nil {
 		return nil, err
@@ -59,7 +64,7 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	return wire.Accepted{New: isNew}, err
 }
 
-// transcripts bounds how many are read at once: each is some ten times as large in memory.
+// transcripts bounds how many are read at once, so that pushes find room.
 var transcripts = semaphore.NewWeighted(4)
 
 // word matches names of agents, and kinds, roles and origins of items.

@@ -51,19 +51,19 @@ const maxRefusals, maxPushes = 60, 4
 // Bounds of the bodies that a hub reads at once, in bytes, and of the wait for room.
 const maxBodies, waitForRoom = 12 * wire.MaxBytes, 8 * time.Second
 
-// takeRoom waits for room in memory for the body of a request, which takes times as much as a push.
-func (h *Hub) takeRoom(r *http.Request, times int64) (release func(), err error) {
-	n := r.ContentLength
-	if n < 0 || n > wire.MaxBytes {
-		n = wire.MaxBytes
+// readInRoom reads the body of a request once there is room in memory, which it takes times as much of as a push.
+func (h *Hub) readInRoom(r *http.Request, times int64, into any) (release func(), err error) {
+	n := int64(wire.MaxBytes) // of an unknown length
+	if r.ContentLength >= 0 {
+		n = min(n, max(r.ContentLength, 64<<10)) // each also holds a connection to the database later
 	}
-	n = times * max(n, 64<<10) // each also holds a connection to the database later
+	n *= times
 	ctx, cancel := context.WithTimeout(r.Context(), waitForRoom)
 	defer cancel()
 	if h.room.Acquire(ctx, n) != nil {
-		return nil, refuse(503, wire.CodeUnavailable, "too much is being sent at once", "try again later")
+		return func() {}, refuse(503, wire.CodeUnavailable, "too much is being sent at once", "try again later")
 	}
-	return func() { h.room.Release(n) }, nil
+	return func() { h.room.Release(n) }, readBody(r, into)
 }
 
 // counts are numbers by member.

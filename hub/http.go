@@ -33,13 +33,10 @@ func (h *Hub) Handler() http.Handler {
 				return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
 			}
 			defer h.pushes.add(c.member, -1, maxPushes)
-			release, err := h.takeRoom(r, 1)
-			if err != nil {
-				return nil, err
-			}
-			defer release()
 			var p wire.Push
-			if err := readBody(r, &p); err != nil {
+			release, err := h.readInRoom(r, 1, &p)
+			defer release()
+			if err != nil {
 				return nil, err
 			}
 			if err := p.Check(); err != nil {

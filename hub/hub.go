@@ -68,7 +68,8 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
-		audited: counts{lasts: time.Minute}, room: semaphore.NewWeighted(maxBodies), debounce: cmp.Or(o.Debounce, defaultDebounce)}
+		audited: counts{lasts: time.Minute}, room: semaphore.NewWeighted(maxBodies),
+		debounce: cmp.Or(o.Debounce, defaultDebounce)}
 	return h, h.openQueue()
 }
 

@@ -101,7 +101,8 @@ func (h *Hub) queue(ctx context.Context, tx pgx.Tx, all ...river.JobArgs) error 
 }
 
 // queueDue queues a consolidation of each project of an organisation that has changes which none has read, and each
-// transcript that waits; 0 is every organisation. It does so for what hubs of an older version store, and for what failed.
+// transcript that waits; 0 is every organisation. It does so for what hubs of an older version store, and for what
+// failed.
 func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
 	rows, _ := tx.Query(ctx, `SELECT false, id FROM memoir.due($1) id
 		UNION ALL SELECT true, id FROM memoir.unextracted($1) id ORDER BY 1, 2`, org) // rows have its error

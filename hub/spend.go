@@ -87,7 +87,7 @@ func (p Policy) check(s *secrets.Scanner) error {
 		return wrong("for example --key-env LOCAL_KEY; the key is in the workers' environment",
 			"--key-env is the name of a variable, in capitals")
 	case p.BaseURL != "" && (err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil):
-		return wrong("for example https://models.example.com/v1", "--base-url is an address of http or https, without a password")
+		return wrong("for example https://models.example.com/v1", "--base-url is an address of http or https")
 	case p.DailyTokens < 0, !(min(p.DailyCost, p.InputPrice, p.OutputPrice) >= 0), // also of no number
 		max(p.DailyCost, p.InputPrice, p.OutputPrice) > 1e9:
 		return wrong("0 is no limit", "limits and prices are numbers from 0")

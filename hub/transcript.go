@@ -35,13 +35,10 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 		return nil, refuse(503, wire.CodeUnavailable, "too many sessions are being sent", "try again later")
 	}
 	defer transcripts.Release(1)
-	release, err := h.takeRoom(r, 2)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
 	var t wire.Transcript
-	if err := readBody(r, &t); err != nil {
+	release, err := h.readInRoom(r, 2, &t)
+	defer release()
+	if err != nil {
 		return nil, err
 	}
 	if err := t.Check(); err != nil {
@@ -224,8 +221,8 @@ func (h *Hub) extract(ctx context.Context, id int64) error {
 // top stands for the directory of the project, which paths in items are relative to.
 const top = "/memoir.project"
 
-// statementsOf returns what leaves of a transcript for other members, by hashes that are taken. Nobody is a person's own
-// machine here, so what a person said goes to nobody.
+// statementsOf returns what leaves of a transcript for other members, by hashes that are taken. Nobody is a person's
+// own machine here, so what a person said goes to nobody.
 func (h *Hub) statementsOf(
 	ctx context.Context, w waiting, m model.Model,
 ) (of func(taken map[string]bool) []wire.Statement, err error) {

@@ -76,8 +76,8 @@ func newApp() *cli.App {
 			admin("erase", "MEMBER", "remove a member with all statements; only hashes stay", "memoir-hub erase anna", nil,
 				func(c *cli.Context, a hub.Admin, args []string) error {
 					n, err := a.Erase(c.Context, args[0])
-					return said(err, "erased %s of %s; machines get the published memory with them until the next generation, which under "+
-						"--review you accept", memoir.Count(n, "statement"), args[0])
+					return said(err, "erased %s of %s; the published memory has them until the next generation, "+
+						"which --review holds for you", memoir.Count(n, "statement"), args[0])
 				}),
 			command("status", "", "count what the database holds", "memoir-hub status --json", []cli.Flag{jsonFlag},
 				func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Status) }),

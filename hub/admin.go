@@ -199,6 +199,9 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 		if _, err := tx.Exec(ctx, `DELETE FROM memoir.transcript WHERE member = $1`, member); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, `UPDATE memoir.tombstone SET replaced = false WHERE member = $1`, member); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, `SELECT FROM memoir.project
 			WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1) ORDER BY id FOR UPDATE`, member); err != nil {
 			return err
@@ -333,8 +336,9 @@ const newEpoch = `UPDATE memoir.hub SET epoch = replace(gen_random_uuid()::text,
 func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 	b := &pgx.Batch{}
 	b.Queue(`WITH moved AS (DELETE FROM memoir.tombstone WHERE project = $2 RETURNING *)
-		INSERT INTO memoir.tombstone SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq
-		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
+		INSERT INTO memoir.tombstone AS g SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.replaced
+		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT (organisation, project, member, hash)
+		DO UPDATE SET replaced = g.replaced AND excluded.replaced`, into, from)
 	b.Queue(`WITH moved AS (DELETE FROM memoir.statement WHERE project = $2 RETURNING *)
 		INSERT INTO memoir.statement
 		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.session, m.own, m.day, m.body

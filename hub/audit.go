@@ -44,7 +44,7 @@ func (h *Hub) audit(ctx context.Context, token, address, action string, r *refus
 }
 
 // Bounds for each member, so that none fills the disk or crowds out the others. 0 is the key of all callers without a
-// valid token, and of all pushes at once: each holds its body in memory, and later a connection to the database.
+// valid token, and of all pushes at once: each waits for room for its body, and later for a connection to the database.
 const maxRefusals, maxPushes, maxPushesOfAll = 60, 4, 64
 
 // counts are numbers by member.

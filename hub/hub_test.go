@@ -241,7 +241,7 @@ func TestATombstoneHidesAStatementForEver(t *testing.T) {
 	if pushed := anna.push(shop, s.Hash, other.Hash); pushed.New != 2 {
 		t.Errorf("two tombstones: %+v", pushed)
 	}
-	if pushed := anna.push(shop, s, other, s.Hash); pushed.New != 0 {
+	if pushed := anna.push(shop, s, other, s.Hash); pushed.New != 0 || len(pushed.Withdrawn) != 2 {
 		t.Errorf("withdrawn statements came back: %+v", pushed)
 	}
 	wantTexts(t, ben.pull(shop, seen.Cursor), "anna withdrew "+s.Hash, "anna withdrew "+other.Hash)

@@ -100,14 +100,19 @@ func (h *Hub) queue(ctx context.Context, tx pgx.Tx, all ...river.JobArgs) error 
 	return err
 }
 
-// queueDue queues a consolidation of each project of an organisation that has changes which none has read; 0 is every
-// organisation. It does so for what hubs of an older version store, and for what failed.
+// queueDue queues a consolidation of each project of an organisation that has changes which none has read, and each
+// transcript that waits; 0 is every organisation. It does so for what hubs of an older version store, and for what
+// failed.
 func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
-	rows, _ := tx.Query(ctx, `SELECT project FROM memoir.due($1) project ORDER BY project`, org) // rows have its error
-	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (args river.JobArgs, err error) {
-		var a consolidateArgs
-		err = row.Scan(&a.Project)
-		return a, err
+	rows, _ := tx.Query(ctx, `SELECT false, id FROM memoir.due($1) id
+		UNION ALL SELECT true, id FROM memoir.unextracted($1) id ORDER BY 1, 2`, org) // rows have its error
+	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (river.JobArgs, error) {
+		var transcript bool
+		var id int64
+		if err := row.Scan(&transcript, &id); err != nil || !transcript {
+			return consolidateArgs{id}, err
+		}
+		return extractArgs{id}, nil
 	})
 	if err != nil {
 		return err
@@ -328,9 +333,10 @@ func (h *Hub) discard(ctx context.Context, r *running, reason string) (done bool
 
 // Jobs lists what is queued, and what failed in the last week with its reason.
 func (a Admin) Jobs(ctx context.Context) (Table, error) {
-	return a.table(ctx, `SELECT j.id, kind, p.key AS project, j.state::text AS state, scheduled_at AS due,
+	return a.table(ctx, `SELECT j.id, kind, coalesce(p.key, '') AS project, j.state::text AS state, scheduled_at AS due,
 			coalesce(CASE j.state WHEN 'scheduled' THEN metadata->>'reason' END,
 				errors[array_upper(errors, 1)]->>'error', '') AS reason
-		FROM river.river_job j LEFT JOIN memoir.project p ON p.id = (args->>'project')::bigint
+		FROM river.river_job j LEFT JOIN memoir.transcript t ON t.id = (args->>'transcript')::bigint
+		LEFT JOIN memoir.project p ON p.id = coalesce(t.project, (args->>'project')::bigint)
 		WHERE j.state <> 'completed' AND (p.organisation = $1 OR p.id IS NULL) ORDER BY j.id`)
 }

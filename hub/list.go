@@ -35,7 +35,8 @@ func (a Admin) table(ctx context.Context, sql string, args ...any) (Table, error
 func (h *Hub) Organisations(ctx context.Context) (Table, error) {
 	return h.table(ctx, `SELECT name,
 			(SELECT count(*) FROM memoir.member m WHERE m.organisation = o.id AND removed IS NULL) AS members,
-			(SELECT count(*) FROM memoir.project p WHERE p.organisation = o.id AND alias_of IS NULL) AS projects
+			(SELECT count(*) FROM memoir.project p WHERE p.organisation = o.id AND alias_of IS NULL) AS projects,
+			coalesce(nullif(model, ''), 'builtin') AS model, daily_tokens, daily_cost, review
 		FROM memoir.organisation o ORDER BY name`)
 }
 

@@ -45,10 +45,21 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 			return err
 		})
 		if len(p.Tombstones) > 0 {
-			queueTombstones(b, whose{`memoir.reach($1, $2, 'reader')`, hash, p.Project}, p, count)
+			by := whose{`memoir.reach($1, $2, 'reader')`, hash, p.Project}
+			queueTombstones(b, by, p, false, count)
+			b.Queue(`UPDATE memoir.tombstone g SET replaced = false FROM `+by.table+` t, unnest($3::text[]) AS i(hash)
+				WHERE g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
+					AND g.hash = decode(i.hash, 'hex') AND g.replaced`, by.one, by.two, p.Tombstones)
 		}
 		if len(p.Statements) > 0 {
-			queueStatements(b, whose{reached, hash, p.Project}, p, count)
+			hashes := queueStatements(b, whose{reached, hash, p.Project}, p, count)
+			b.Queue(`SELECT encode(g.hash, 'hex') FROM `+reached+` t JOIN memoir.tombstone g
+				ON g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
+				WHERE g.hash IN (SELECT decode(h, 'hex') FROM unnest($3::text[]) h)`, hash, p.Project, hashes).
+				Query(func(rows pgx.Rows) (err error) {
+					pushed.Withdrawn, err = pgx.CollectRows(rows, pgx.RowTo[string])
+					return err
+				})
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -78,21 +89,24 @@ type whose struct {
 // reached is where the token $1 may push the project $2.
 const reached = `memoir.reach($1, $2, 'writer')`
 
-// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw.
-func queueTombstones(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) {
-	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n
+// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw. replaced says that no
+// person withdraws it.
+func queueTombstones(b *pgx.Batch, w whose, p wire.Push, replaced bool, count func(pgconn.CommandTag) error) {
+	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq, replaced)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n, $5
 		FROM `+w.table+` t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
+		w.one, w.two, p.Tombstones, len(p.Statements)+len(p.Tombstones), replaced).Exec(count)
 	b.Queue(`DELETE FROM memoir.statement s USING `+w.table+` t, unnest($3::text[]) AS i(hash)
 		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
 			AND s.hash = decode(i.hash, 'hex')`, w.one, w.two, p.Tombstones)
 }
 
-func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) {
+// queueStatements returns the hashes of the statements.
+func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) (hashes []string) {
 	n := len(p.Statements)
-	hashes, sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	hashes = make([]string, n)
+	sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n)
 	own := make([]bool, n)
 	for i, s := range p.Statements {
 		hashes[i], sessions[i], own[i], days[i], bodies[i] = s.Hash, s.Session, s.Own, s.Day, string(s.Body)
@@ -107,6 +121,7 @@ func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.Comma
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
 		w.one, w.two, hashes, sessions, own, days, bodies, n).Exec(count)
+	return hashes
 }
 
 // scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.

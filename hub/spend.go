@@ -3,7 +3,9 @@ package hub
 import (
 	"context"
 	"errors"
+	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"memoir/config"
 	"memoir/consolidate"
 	"memoir/model"
+	"memoir/secrets"
 )
 
 // Policy is how the memories of an organisation are made. A limit of 0 is none.
@@ -45,7 +48,8 @@ func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
 		if err != nil {
 			return err
 		}
-		if change(&p); !p.builtin() {
+		change(&p)
+		if err = p.check(a.hub.scanner); err == nil && !p.builtin() {
 			_, err = p.choice()
 		}
 		if err == nil && p.DailyCost > 0 && p.OutputPrice <= 0 {
@@ -56,14 +60,39 @@ func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
 				WHERE id = $1`, append([]any{org}, p.fields()...)...)
 		}
 		if err == nil {
-			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE kind = 'consolidate'
-				AND state IN ('scheduled', 'retryable') AND (args->>'project')::bigint IN (SELECT memoir.due($1))`, org)
+			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE state IN ('scheduled', 'retryable')
+				AND (kind = 'consolidate' AND (args->>'project')::bigint IN (SELECT memoir.due($1))
+					OR kind = 'extract' AND (args->>'transcript')::bigint IN (SELECT memoir.unextracted($1)))`, org)
 		}
 		if err != nil {
 			return err
 		}
 		return a.hub.queueDue(ctx, tx, org)
 	})
+}
+
+// variable matches the name of a variable, and hardly a key.
+var variable = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,99}$`)
+
+// check refuses what no worker could use.
+func (p Policy) check(s *secrets.Scanner) error {
+	wrong := func(hint, what string) error { return memoir.Errorf(memoir.CodeUsage, hint, "%s", what) }
+	at, err := url.Parse(p.BaseURL)
+	_, unknown := model.SpecOf(config.Settings{}, p.Model)
+	switch {
+	case !p.builtin() && unknown != nil:
+		return wrong("PROVIDER/MODEL with a provider of docs/models.md; openai/MODEL with --base-url is a server of yours",
+			"--model names no model that a hub can call")
+	case p.KeyEnv != "" && (!variable.MatchString(p.KeyEnv) || len(s.Find(p.KeyEnv)) > 0): // it is not repeated
+		return wrong("for example --key-env LOCAL_KEY; the key is in the workers' environment",
+			"--key-env is the name of a variable, in capitals")
+	case p.BaseURL != "" && (err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil):
+		return wrong("for example https://models.example.com/v1", "--base-url is an address of http or https")
+	case p.DailyTokens < 0, !(min(p.DailyCost, p.InputPrice, p.OutputPrice) >= 0), // also of no number
+		max(p.DailyCost, p.InputPrice, p.OutputPrice) > 1e9:
+		return wrong("0 is no limit", "limits and prices are numbers from 0")
+	}
+	return nil
 }
 
 func (p Policy) builtin() bool { return p.Model == "" || p.Model == model.Builtin }

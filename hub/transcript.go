@@ -42,6 +42,9 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	if err := t.Check(); err != nil {
 		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
+	if now := time.Now(); t.Ended.After(now) { // a clock may be ahead
+		t.Ended = now
+	}
 	if !word.MatchString(string(t.Source)) {
 		return nil, refuse(400, wire.CodeUsage, "the source is no name of an agent", "")
 	}
@@ -114,16 +117,23 @@ func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items [
 				}
 				return err
 			})
+			scan := func(rows pgx.Rows) error {
+				_, err := pgx.ForEachRow(rows, []any{&id}, func() error { return nil })
+				return err
+			}
+			// A session is as it was before a transcript that is done.
+			b.Queue(`UPDATE memoir.transcript o SET state = 'waiting', items = $4, redacted = $5, ended = $6, sent = now()
+				FROM `+reached+` t WHERE o.project = t.project AND o.member = t.member AND o.hash = decode($3, 'hex')
+					AND o.state = 'done' AND EXISTS (SELECT FROM memoir.transcript l WHERE l.project = o.project
+						AND l.member = o.member AND l.session = o.session AND l.sent > o.sent AND l.ended <= $6) RETURNING o.id`,
+				hash, t.Project, t.Hash(), items, redacted, t.Ended.UTC()).Query(scan)
 			b.Queue(`INSERT INTO memoir.transcript
 					(organisation, project, member, machine, hash, session, source, ended, items, redacted)
 				SELECT t.organisation, t.project, t.member, m.id, decode($3, 'hex'), $4, $5, $6, $7, $8
 				FROM `+reached+` t JOIN memoir.token m ON m.hash = $1
 				ON CONFLICT (project, hash) DO NOTHING RETURNING id`,
 				hash, t.Project, t.Hash(), t.Session, string(t.Source), t.Ended.UTC(), items, redacted).
-				Query(func(rows pgx.Rows) error {
-					_, err := pgx.ForEachRow(rows, []any{&id}, func() error { return nil })
-					return err
-				})
+				Query(scan)
 		})
 		if err == nil && id != 0 {
 			err = h.queue(ctx, tx, extractArgs{id})
@@ -174,7 +184,7 @@ func (h *Hub) extract(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	var statements []wire.Statement
+	statements := none
 	state, why := "done", ""
 	if ok && w.may && !w.later {
 		statements, err = h.statementsOf(ctx, w, m)
@@ -206,9 +216,11 @@ func (h *Hub) extract(ctx context.Context, id int64) error {
 // top stands for the directory of the project, which paths in items are relative to.
 const top = "/memoir.project"
 
-// statementsOf returns what leaves of a transcript for other members. Nobody is a person's own machine here, so what a
-// person said goes to nobody.
-func (h *Hub) statementsOf(ctx context.Context, w waiting, m model.Model) (out []wire.Statement, err error) {
+// statementsOf returns what leaves of a transcript for other members, by hashes that are taken. Nobody is a person's
+// own machine here, so what a person said goes to nobody.
+func (h *Hub) statementsOf(
+	ctx context.Context, w waiting, m model.Model,
+) (of func(taken map[string]bool) []wire.Statement, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
@@ -220,7 +232,7 @@ func (h *Hub) statementsOf(ctx context.Context, w waiting, m model.Model) (out [
 		err = json.Unmarshal(text, &items)
 	}
 	if err != nil || len(items) == 0 {
-		return nil, err
+		return none, err
 	}
 	for i := range items {
 		if items[i].CWD != "" && !path.IsAbs(items[i].CWD) {
@@ -230,14 +242,19 @@ func (h *Hub) statementsOf(ctx context.Context, w waiting, m model.Model) (out [
 	e, err := h.extraction(ctx, m, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
 		Source: memoir.Source(w.source), CWD: top, CreatedAt: items[0].At, UpdatedAt: w.ended}})
 	if err != nil || e.Empty() {
-		return nil, err
+		return none, err
 	}
 	e, _ = h.scanner.Extraction(e)
 	extract.Anchors(e, top, items, nil)
-	out, _ = wire.Leaving{Session: w.session, Secret: h.secretOf,
-		Relative: func(text string) string { return inTop.ReplaceAllString(text, "") }}.Of(e, nil)
-	return slices.DeleteFunc(out, func(s wire.Statement) bool { return s.Own }), nil
+	leaving := wire.Leaving{Session: w.session, Secret: h.secretOf,
+		Relative: func(text string) string { return inTop.ReplaceAllString(text, "") }}
+	return func(taken map[string]bool) []wire.Statement {
+		out, _ := leaving.Of(e, taken)
+		return slices.DeleteFunc(out, func(s wire.Statement) bool { return s.Own })
+	}, nil
 }
+
+func none(map[string]bool) []wire.Statement { return nil }
 
 var inTop = regexp.MustCompile(regexp.QuoteMeta(top) + `/?`)
 
@@ -268,7 +285,29 @@ func (h *Hub) secretOf(st memoir.Statement) string {
 }
 
 // replace stores the statements of a transcript, and withdraws those of an earlier one of the session that it lacks.
-func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, statements []wire.Statement) error {
+// What one before has withdrawn so is sent under another hash.
+func (h *Hub) replace(
+	ctx context.Context, tx pgx.Tx, w waiting, of func(taken map[string]bool) []wire.Statement,
+) error {
+	_, err := tx.Exec(ctx, `SELECT FROM memoir.project WHERE id = $1 FOR NO KEY UPDATE`, w.project) // others wait
+	statements, taken := of(nil), map[string]bool{}
+	for n := -1; err == nil && n < len(taken); statements = of(taken) {
+		n = len(taken)
+		var hashes, found []string
+		for _, s := range statements {
+			hashes = append(hashes, s.Hash)
+		}
+		rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.tombstone WHERE organisation = $1 AND project = $2
+			AND member = $3 AND replaced AND hash IN (SELECT decode(h, 'hex') FROM unnest($4::text[]) h)`,
+			w.organisation, w.project, w.member, hashes)
+		found, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		for _, hash := range found {
+			taken[hash] = true
+		}
+	}
+	if err != nil {
+		return err
+	}
 	rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.statement WHERE organisation = $1 AND project = $2
 		AND member = $3 AND session = $4 AND NOT own ORDER BY 1`, w.organisation, w.project, w.member, w.session)
 	gone, err := pgx.CollectRows(rows, pgx.RowTo[string]) // it has the error of the query, too
@@ -287,7 +326,7 @@ func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, statements []wi
 	b.Queue(`UPDATE memoir.project SET seq = seq + $3 WHERE organisation = $1 AND id = $2`, w.organisation, w.project, n)
 	by := whose{`(SELECT organisation, id AS project, $2::bigint AS member, seq AS newest FROM memoir.project
 		WHERE id = $1::bigint)`, w.project, w.member}
-	queueTombstones(b, by, p, count)
+	queueTombstones(b, by, p, true, count)
 	queueStatements(b, by, p, count)
 	err = tx.SendBatch(ctx, b).Close()
 	if err == nil && changed > 0 {

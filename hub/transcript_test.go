@@ -195,6 +195,39 @@ func TestALaterTranscriptOfASessionReplacesTheEarlierOne(t *testing.T) {
 	all("ci: run: `make a`", "ci: run: `make c`")
 	ci.send(session(t, "one", day.Add(-time.Hour), "make d")) // an older state comes late
 	all("ci: run: `make a`", "ci: run: `make c`")
+
+	// What a transcript had before, it may have again.
+	whole, part := session(t, "one", day.Add(2*time.Hour), "make a", "make b"), session(t, "one", day.Add(2*time.Hour), "make a")
+	for range 2 {
+		if !ci.send(whole) {
+			t.Error("the hub knows a transcript that another one has replaced")
+		}
+		all("ci: run: `make a`", "ci: run: `make a`", "ci: run: `make b`")
+		part.Ended = part.Ended.Add(time.Minute)
+		ci.send(part)
+		all("ci: run: `make a`", "ci: run: `make a`")
+		whole.Ended = part.Ended
+	}
+	ci.send(whole)
+	all("ci: run: `make a`", "ci: run: `make a`", "ci: run: `make b`")
+	var gone []any
+	for _, c := range ben.pull(shop, "").Items {
+		if c.Member == "ci" && (c.Gone || strings.Contains(string(c.Body), "make b")) {
+			gone = append(gone, c.Hash)
+		}
+	}
+	ci.push(shop, gone...) // by a person, for ever
+	ci.send(session(t, "one", day.Add(3*time.Hour), "make a", "make b"))
+	all("ci: run: `make a`")
+}
+
+func TestASessionOfTheFutureEndedNow(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	ci := join(t, d.Hub(t), d.Member(t, "ci", wire.Writer))
+	ci.send(session(t, "one", time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), "make a"))
+	if d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE ended <= now()") != 1 {
+		t.Error("it would be the newest for ever")
+	}
 }
 
 func TestTranscriptsAreRefused(t *testing.T) {
@@ -273,6 +306,17 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'waiting' AND items IS NOT NULL"); n != 1 {
 		t.Errorf("%d wait, %d calls", n, len(server.Calls()))
 	}
+
+	// An operator releases it, and also one whose job was discarded.
+	anna.send(session(t, "two", day, "make a"))
+	d.Idle(t)
+	d.Must(t, `UPDATE river.river_job SET state = 'cancelled', finalized_at = now() WHERE kind = 'extract'
+		AND id = (SELECT max(id) FROM river.river_job WHERE kind = 'extract')`)
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Model = "builtin" }); err != nil {
+		t.Fatal(err)
+	}
+	d.Idle(t)
+	wantCommands(t, anna.pull(shop, ""), "anna: run: `make a`", "anna: run: `make a`")
 }
 
 func TestTranscriptsMoveWithTheirProjectAndGoWithTheirMember(t *testing.T) {

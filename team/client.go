@@ -98,6 +98,10 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 	return err
 }
 
+func (c *client) noHub() error {
+	return memoir.Errorf(memoir.CodeHub, "check the address; it may be that of a proxy", "%s is no hub", c.url)
+}
+
 func (c *client) unreadable(err error) error {
 	return memoir.Errorf(memoir.CodeHub, "the next run tries again", "the answer of %s cannot be read: %w", c.url, err)
 }
@@ -142,6 +146,8 @@ func (c *client) request(
 	switch {
 	case err != nil:
 		err = c.unreadable(err)
+	case res.StatusCode < 300 && res.Header.Get(wire.VersionHeader) == "":
+		err = c.noHub()
 	case res.StatusCode >= 300 && (res.StatusCode != http.StatusNotModified || tag == ""):
 		err = c.problem(res, text)
 	}
@@ -152,7 +158,7 @@ func (c *client) request(
 func (c *client) problem(res *http.Response, text []byte) error {
 	var r refusal
 	switch to := res.Header.Get("Location"); {
-	case res.StatusCode < 400:
+	case res.StatusCode < 400 && to != "":
 		return memoir.Errorf(memoir.CodeHub, "`memoir team join` with the address of the hub itself",
 			"%s redirects to %q, which is not followed: that host would get the token", c.url, shown(to))
 	case json.Unmarshal(text, &r.Problem) != nil || r.Code == "": // something in between answered

@@ -29,6 +29,7 @@ func TestASessionIsSentAgainWhileTheHubIsBusy(t *testing.T) {
 		n, waited := 0, time.Duration(0)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			code := test.answers[n]
+			w.Header().Set(wire.VersionHeader, "1")
 			if n++; code == "" {
 				_ = json.NewEncoder(w).Encode(wire.Accepted{New: true})
 				return

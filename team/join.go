@@ -36,6 +36,8 @@ func Join(ctx context.Context, home string, h Hub, code, machine string) error {
 		return memoir.Errorf(memoir.CodeHub, "ask for a new code: each is valid once, for a day", "%w", err)
 	case err != nil:
 		return err
+	case j.Token == "" || j.Member == "" || j.Epoch == "":
+		return c.noHub()
 	case joined && (was.Organisation != j.Organisation || was.Member != j.Member):
 		return errors.Join(memoir.Errorf(memoir.CodeUsage, leave, "the code is of %s of %s, not of %s of %s",
 			j.Member, j.Organisation, was.Member, was.Organisation), c.call(ctx, http.MethodDelete, "/v1/me", nil, nil))

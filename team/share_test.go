@@ -229,6 +229,25 @@ func TestAddressesThatWouldShowTheToken(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoHubHasNotDoneAnything(t *testing.T) {
+	t.Parallel()
+	for what, answer := range map[string]http.HandlerFunc{
+		"no header": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) },
+		"no token": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(wire.VersionHeader, "1")
+			_, _ = w.Write([]byte("null"))
+		},
+	} {
+		other := httptest.NewServer(answer)
+		home := t.TempDir()
+		err := Join(t.Context(), home, Hub{URL: other.URL}, "code", "laptop")
+		other.Close()
+		if _, none := Load(home); memoir.CodeOf(err) != memoir.CodeHub || !strings.Contains(err.Error(), "is no hub") || none == nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestAHubThatHangsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})

@@ -309,11 +309,15 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 		switch {
 		case err == nil:
 			s.report.Sent, s.report.Withdrawn = s.report.Sent+n, s.report.Withdrawn+len(part.Tombstones)
+			for _, st := range part.Statements {
+				if slices.Contains(done.Withdrawn, st.Hash) {
+					s.report.Sent--
+					s.refuse(st.Hash, p.Project, "withdrawn before; the hub does not take it again")
+				}
+			}
 			p.Tombstones, p.Statements = p.Tombstones[len(part.Tombstones):], p.Statements[n:]
 		case why != nil && why.Code == wire.CodeSecret && !s.refused[why.Hash]:
-			s.refused[why.Hash] = true
-			s.state.Held = append(s.state.Held, Held{s.sessions[why.Hash], p.Project,
-				"the hub finds a secret (" + shown(why.Rule) + ")"})
+			s.refuse(why.Hash, p.Project, "the hub finds a secret ("+shown(why.Rule)+")")
 			isRefused := func(st wire.Statement) bool { return s.refused[st.Hash] }
 			p.Statements = slices.DeleteFunc(slices.Clone(p.Statements), isRefused)
 		case ends(err):
@@ -328,6 +332,12 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 		}
 	}
 	return nil
+}
+
+// refuse records that the hub does not take a statement.
+func (s *syncing) refuse(hash, key, why string) {
+	s.refused[hash] = true
+	s.state.Held = append(s.state.Held, Held{s.sessions[hash], key, why})
 }
 
 // pull receives the changes of each shared project since the last one.

@@ -31,6 +31,7 @@ func newApp() *cli.App {
 	}
 	return &cli.App{
 		Name: "memoir-hub", Usage: "a team's hub for memoir", Version: version(), HideHelpCommand: true, Action: unknown,
+		Flags: []cli.Flag{cli.HelpFlag}, // urfave/cli leaves it out, since there is a command help
 		Description: "Machines push what their sessions showed, and pull what others pushed. `serve` runs as a role that\n" +
 			"row-level security binds; all other commands as the role that owns the tables.\n\n" +
 			"Exit codes: 0 done; 1 failed; 2 bad usage or configuration; 130 interrupted.",
@@ -76,7 +77,8 @@ func newApp() *cli.App {
 			admin("erase", "MEMBER", "remove a member with all statements; only hashes stay", "memoir-hub erase anna", nil,
 				func(c *cli.Context, a hub.Admin, args []string) error {
 					n, err := a.Erase(c.Context, args[0])
-					return said(err, "erased %s of %s", memoir.Count(n, "statement"), args[0])
+					return said(err, "erased %s of %s; the published memory has them until the next generation, "+
+						"which --review holds for you", memoir.Count(n, "statement"), args[0])
 				}),
 			command("status", "", "count what the database holds", "memoir-hub status --json", []cli.Flag{jsonFlag},
 				func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Status) }),

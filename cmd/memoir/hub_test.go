@@ -63,6 +63,7 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	if h.before != nil && h.before(w, r) {
 		return
 	}
+	w.Header().Set(hub.VersionHeader, "1")
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	member, _, _ := strings.Cut(token, "-")
 	of, rotated := h.rotated[token]
@@ -125,7 +126,15 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		out = hub.Pushed{Epoch: h.epoch, New: h.store(member, p)}
+		done := hub.Pushed{Epoch: h.epoch, New: h.store(member, p)}
+		for _, s := range p.Statements {
+			for _, c := range h.changes[p.Project] {
+				if c.Gone && c.Member == member && c.Hash == s.Hash {
+					done.Withdrawn = append(done.Withdrawn, s.Hash)
+				}
+			}
+		}
+		out = done
 	case route == "GET /v1/pull":
 		out = h.page(member, r)
 	case route == "GET /v1/archive":

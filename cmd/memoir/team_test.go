@@ -464,6 +464,21 @@ func TestAStatementThatTheHubRefusesStaysHere(t *testing.T) {
 	}
 }
 
+func TestWhatTheMemberHasWithdrawnStaysHere(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	s.run()
+	s.good("team", "leave")
+	s = joined(t, h.URL, "anna-2", "anna-1")
+	_, _, said := s.memoir("team", "sync")
+	want := []team.Held{{Session: "codex:first-anna-1", Project: appKey, Why: "withdrawn before; the hub does not take it again"}}
+	if now := s.status().Team; !slices.Equal(now.Held, want) || now.Waiting != 0 || now.Shares[0].Sent != 0 || !strings.Contains(said, "0 statements sent") {
+		t.Errorf("%+v\n%s", now, said)
+	}
+	wantTexts(t, "withdrawn", h)
+}
+
 func TestAReaderOnlyReceives(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)

@@ -26,8 +26,21 @@ CREATE TABLE memoir.transcript (
 ALTER TABLE memoir.transcript ALTER COLUMN items SET STORAGE EXTERNAL;
 CREATE INDEX ON memoir.transcript (member, session);
 
+CREATE INDEX ON memoir.transcript (organisation) WHERE state = 'waiting';
+
+-- As memoir.due: the transcripts that wait.
+CREATE FUNCTION memoir.unextracted(organisation bigint) RETURNS SETOF bigint STABLE SECURITY DEFINER
+SET search_path = pg_catalog LANGUAGE sql AS $$ SELECT t.id FROM memoir.transcript t
+	WHERE unextracted.organisation IN (0, t.organisation) AND t.state = 'waiting' $$;
+
 CREATE FUNCTION memoir.current_transcript() RETURNS bigint STABLE LANGUAGE sql AS
 $$ SELECT nullif(current_setting('memoir.transcript', true), '')::bigint $$;
+
+-- replaced: a later transcript of the session lacks the statement, which nobody has withdrawn. An extraction may send it
+-- again under another hash. Else a person withdrew it, for ever.
+ALTER TABLE memoir.tombstone ADD COLUMN replaced boolean NOT NULL DEFAULT false;
+CREATE POLICY settle ON memoir.tombstone FOR UPDATE
+	USING (organisation = memoir.current_organisation() AND member = memoir.current_member());
 
 -- The begin of the transaction that extracts a transcript: it locks it, and then acts as its member, with the policies
 -- of members. It returns nothing if the transcript is done. may says that the member may still push, and later that a
@@ -55,6 +68,8 @@ ALTER TABLE memoir.transcript ENABLE ROW LEVEL SECURITY;
 CREATE POLICY extract ON memoir.transcript FOR SELECT USING (id = memoir.current_transcript());
 CREATE POLICY finish ON memoir.transcript FOR UPDATE USING (id = memoir.current_transcript());
 CREATE POLICY mine ON memoir.transcript FOR SELECT
+	USING (organisation = memoir.current_organisation() AND member = memoir.current_member());
+CREATE POLICY again ON memoir.transcript FOR UPDATE
 	USING (organisation = memoir.current_organisation() AND member = memoir.current_member());
 CREATE POLICY push ON memoir.transcript FOR INSERT WITH CHECK (organisation = memoir.current_organisation()
 	AND member = memoir.current_member()

@@ -91,6 +91,8 @@ type Push struct {
 type Pushed struct {
 	Epoch string `json:"epoch"`
 	New   int    `json:"new"` // statements and tombstones that were not known
+	// Withdrawn are the hashes of statements that are not stored, since they have a tombstone.
+	Withdrawn []string `json:"withdrawn,omitempty"`
 }
 
 // Pull is the query of GET /v1/pull?project=KEY&after=CURSOR&limit=N. A project's key is its canonical remote, or the

@@ -185,6 +185,7 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 			a.run()
 			a.good("forget", "one", "--yes")
 		}, "drop the cache", "sort the queue", true, true},
+		{"an own line is removed by hand", func(a, _ scene) { editByHand(a, "it grew without bound", "") }, "it grew without bound", "sort the queue", true, false},
 		{"a line is removed by hand", func(a, _ scene) { editByHand(a, `"sort the queue`, "") }, "sort the queue", "drop the cache", false, false},
 	} {
 		h, a, b, sync := based(t)
@@ -281,7 +282,7 @@ func TestAHostileArchiveSaysNothing(t *testing.T) {
 
 func TestWhatTheHubMadeGoesWithTheSharing(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"team", "unshare", appKey}, {"team", "unshare", appKey, "--keep"}, {"team", "leave"},
+	for _, args := range [][]string{{"team", "unshare", appKey}, {"team", "unshare", appKey, "--keep"}, {"team", "leave", "--yes"},
 		{"team", "leave", "--keep"}, {"clear", "--project", appKey, "--yes"},
 		{"forget", "--project", appKey, "--purge", "--yes"}} {
 		_, a, _, _ := based(t)

@@ -127,7 +127,21 @@ func (p *program) run(c *cli.Context) error {
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
-	return p.reportRun(c, report, err)
+	err = p.reportRun(c, report, err)
+	for _, project := range report.Phase2 {
+		if project.Outcome == pipeline.OutcomePublished {
+			p.sayTheirs(operation.ReadNews(c.Context, st, opts.Home, project.Project))
+		}
+	}
+	return err
+}
+
+// sayTheirs says in one line that lines of other members wait; doctor reports a memory that cannot be read.
+func (p *program) sayTheirs(news operation.News, _ error) {
+	if news.Theirs > 0 {
+		p.ui.say("%s of the team for `memoir review`: failures and commands are told once accepted",
+			strings.Replace(count(news.Theirs, "line")+" wait", "line wait", "line waits", 1))
+	}
 }
 
 // agree asks whether to read sessions again, if that costs something.

@@ -129,19 +129,13 @@ func (p *program) run(c *cli.Context) error {
 	}
 	err = p.reportRun(c, report, err)
 	for _, project := range report.Phase2 {
-		if project.Outcome == pipeline.OutcomePublished {
-			p.sayTheirs(operation.ReadNews(c.Context, st, opts.Home, project.Project))
+		news, _ := operation.ReadNews(c.Context, st, opts.Home, project.Project) // doctor reports what cannot be read
+		if project.Outcome == pipeline.OutcomePublished && news.Theirs > 0 {
+			p.ui.say("new from the team: %s; failures and commands are told once accepted in `memoir review`",
+				count(news.Theirs, "line"))
 		}
 	}
 	return err
-}
-
-// sayTheirs says in one line that lines of other members wait; doctor reports a memory that cannot be read.
-func (p *program) sayTheirs(news operation.News, _ error) {
-	if news.Theirs > 0 {
-		p.ui.say("%s of the team for `memoir review`: failures and commands are told once accepted",
-			strings.Replace(count(news.Theirs, "line")+" wait", "line wait", "line waits", 1))
-	}
 }
 
 // agree asks whether to read sessions again, if that costs something.

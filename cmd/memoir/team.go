@@ -321,11 +321,16 @@ func (p *program) teamStatus(c *cli.Context) error {
 	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
 		return err
 	}
+	memories := []team.Memory{}
 	if err == nil {
 		defer st.Close()
+		if memories, err = operation.TeamMemories(c.Context, st, home, p.redact); err != nil {
+			return err
+		}
 	}
 	out, err := operation.ReadTeam(c.Context, st, home, p.redact)
-	return p.result(c, err, map[string]any{"joined": out != nil, "team": out}, func() {
+	return p.result(c, err, map[string]any{"joined": out != nil, "team": out, "team_memories": memories}, func() {
+		statusList(p, "repository", memories, sayTeam)
 		if out == nil {
 			p.ui.sayError(team.ErrNone)
 			return

@@ -185,7 +185,6 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 			a.run()
 			a.good("forget", "one", "--yes")
 		}, "drop the cache", "sort the queue", true, true},
-		{"an own line is removed by hand", func(a, _ scene) { editByHand(a, "it grew without bound", "") }, "it grew without bound", "sort the queue", true, false},
 		{"a line is removed by hand", func(a, _ scene) { editByHand(a, `"sort the queue`, "") }, "sort the queue", "drop the cache", false, false},
 	} {
 		h, a, b, sync := based(t)
@@ -205,6 +204,18 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 		if _, text := a.memory(); strings.Contains(text, test.gone) || !strings.Contains(text, test.left) {
 			t.Errorf("%s: after the next generation\n%s", test.what, text)
 		}
+	}
+}
+
+func TestAnOwnLineOfTheHubThatIsRemovedIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	h, a, b, sync := based(t)
+	editByHand(a, "it grew without bound", "")
+	sync()
+	_, here := a.memory()
+	_, there := b.memory()
+	if at := strings.Join(h.texts(appKey), "\n"); strings.Contains(at+here+there, "grew without bound") {
+		t.Errorf("the hub\n%s\nanna\n%s\nben\n%s", at, here, there)
 	}
 }
 

@@ -210,11 +210,11 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 func TestAnOwnLineOfTheHubThatIsRemovedIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	h, a, b, sync := based(t)
-	editByHand(a, "it grew without bound", "")
+	editByHand(a, `(commit): it grew`, "")
 	sync()
 	_, here := a.memory()
 	_, there := b.memory()
-	if at := strings.Join(h.texts(appKey), "\n"); strings.Contains(at+here+there, "grew without bound") {
+	if at := strings.Join(h.texts(appKey), "\n"); strings.Contains(at+here+there, "(commit): it grew") {
 		t.Errorf("the hub\n%s\nanna\n%s\nben\n%s", at, here, there)
 	}
 }

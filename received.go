@@ -85,4 +85,10 @@ func WithoutTeam(line string) string {
 	return line
 }
 
+// Answered reports whether a person answered about a line, by the times of answers. Whose the line is may have changed
+// since.
+func Answered(at map[string]int64, line string) bool {
+	return at[LineKey(line)] > 0 || at[LineKey(WithoutTeam(LineText(line)))] > 0
+}
+
 const fromTeam = " (from the team: "

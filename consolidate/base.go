@@ -16,6 +16,7 @@ type Base struct {
 	Gone     []memoir.Extraction  // the same with those that it does not have
 	Texts    []string             // that were forgotten
 	Covers   map[[2]string]bool   // the statements of Sessions, by session and id on this machine
+	Member   string               // this person's name at the hub
 }
 
 func (in Input) baseSessions() []memoir.Extraction {
@@ -57,45 +58,36 @@ func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line
 
 // based returns MEMORY.md and the skills of a project with a base: in each section the lines of the base, then what its
 // statements lack. The base says nothing of what a person wants, and each of its lines says whose it is. accepted has
-// also what this person's own sessions say.
+// also what this person's own sessions say. An own failure that the base has in others' words only follows in its own.
 func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
 	accepted = map[string]int64{}
 	maps.Copy(accepted, in.Accepted)
 	mine := map[string]bool{}
-	var left []memoir.Extraction
-	all := in.baseSessions() // each once
 	for _, e := range without(in.Extractions, in.Withdrawn) {
-		said := e.Statements
-		e.Statements = nil
-		for _, st := range said {
-			if !in.Base.Covers[[2]string{e.SessionKey, st.ID}] {
-				e.Statements = append(e.Statements, st)
-			}
+		for _, st := range e.Statements {
 			for _, line := range linesOf(st) {
 				if memoir.MemberOf(e.SessionKey) == "" {
 					accepted[st.ID], mine[line] = 1, true
 				}
 			}
 		}
-		if len(e.Statements) > 0 {
-			left = append(left, e)
-		}
-		if len(e.Statements) == len(said) {
-			all = append(all, e)
-		}
 	}
-	r := in.Base.renewal(in.Project)
-	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
-	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
-	p, has := readPage(out.MemoryMD), map[string]bool{}
-	base := r.sections(out.Citations)
+	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
+	base := r.sections(lists)
+	var own []memoir.Words
 	for _, s := range base {
 		for _, line := range s.lines {
-			if has[untold(line)] = true; mine[untold(line)] {
-				accepted[memoir.LineKey(line)] = 1
+			text := untold(line)
+			if has[text] = true; mine[text] || r.own(s.heading, line, lists, in.Base.Member) {
+				accepted[memoir.LineKey(line)], own = 1, append(own, memoir.WordsOf(text))
 			}
 		}
 	}
+	left, all := in.lacking(mine, own)
+	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
+	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
+	maps.Copy(out.Citations, lists)
+	p := readPage(out.MemoryMD)
 	for _, s := range p.sections[1:] {
 		s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
 			return has[untold(line)] && !strings.Contains(line, " ["+string(memoir.EntryNote)+"-")
@@ -109,6 +101,37 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	r.in.Accepted, r.edits = accepted, LiveHandEdits(in.HandEdits, in)
 	out.Skills = r.acceptedSkills()
 	return out, accepted
+}
+
+// lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
+// person, and own the words of those that the base has.
+func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
+	all = in.baseSessions()
+	for _, e := range without(in.Extractions, in.Withdrawn) {
+		said, covered := e.Statements, false
+		e.Statements = nil
+		for _, st := range said {
+			covers := in.Base.Covers[[2]string{e.SessionKey, st.ID}]
+			covered = covered || covers
+			told := func(line memoir.Words) bool { return line.Alike(memoir.WordsOf(st.Text)) >= 0.5 }
+			if !covers || mine[LineOf(st)] && st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told) {
+				e.Statements = append(e.Statements, st)
+			}
+		}
+		if len(e.Statements) > 0 {
+			left = append(left, e)
+		}
+		if !covered {
+			all = append(all, e)
+		}
+	}
+	return left, all
+}
+
+// own reports whether a member's sessions alone back a line of a base, which cites them.
+func (r *renewal) own(heading, line string, lists map[string][]string, member string) bool {
+	entries := slices.DeleteFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != member })
+	return len(entries) > 0 && r.supportOf(entries).backs(heading, "- "+untold(line), true)
 }
 
 // sections returns the sections of a base with the lines that cite a session, and adds the lists of sessions to lists.

@@ -108,6 +108,30 @@ func TestCommandsOfABaseAreToldOnceAcceptedOrOnesOwn(t *testing.T) {
 	}
 }
 
+// Their words for an own failure wait, so the own ones follow, unless the own session backs the line.
+func TestAnOwnFailureOfABaseIsTold(t *testing.T) {
+	t.Parallel()
+	const heading = "## Failures and fixes"
+	own := "`cargo test a --lib` failed: no library targets found in package `app`; fixed by `cargo test a`"
+	for _, test := range []struct{ what, line, want string }{
+		{"in one's own words", own, own},
+		{"from an own session", "`cargo test a --lib` fails without library targets in package `app`; fixed by `cargo test a`",
+			"`cargo test a --lib` fails without library targets in package `app`; fixed by `cargo test a`"},
+		{"in others' words", "`cargo test b --lib` failed: no library targets found in package `app`; fixed by `rm -r b`", own},
+	} {
+		ann, by := at("ann", 3, "Failures: "+own)
+		mine := session(1, id(1), "Failures: "+own)
+		in := input(mine)
+		in.Base = &consolidate.Base{Sessions: []memoir.Extraction{ann}, Member: "ann",
+			Covers: map[[2]string]bool{{mine.SessionKey, mine.Statements[0].ID}: true}}
+		in.Base.Memory.MemoryMD = heading + "\n\n- " + test.line + " " + by + "\n"
+		told := under(build(t, in).MemorySummary, "## Failures to avoid")
+		if len(told) != 1 || memoir.WithoutTeam(told[0]) != "- "+test.want {
+			t.Errorf("%s: told %q", test.what, told)
+		}
+	}
+}
+
 func TestABaseLeavesRoomForWhatIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	ann, by := at("ann", 3, "Findings: the cache is shared")

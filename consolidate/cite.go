@@ -193,12 +193,24 @@ func (r register) names(text string) string {
 	for _, keys := range r.gone {
 		for _, key := range keys {
 			_, id := memoir.SplitKey(key)
-			if len(id) >= shortLen && strings.Contains(text, id) && (found == "" || id < found) {
+			if len(id) >= shortLen && strings.Contains(r.without(text, id), id) && (found == "" || id < found) {
 				found = id
 			}
 		}
 	}
 	return found
+}
+
+// without removes from a text the longer ids of inputs that begin with an id: a member's session may have one at a hub
+// and one in a repository.
+func (r register) without(text, id string) string {
+	at := citable(id)
+	for _, key := range r.inputs[at[:min(shortLen, len(at))]] {
+		if _, longer := memoir.SplitKey(key); len(longer) > len(id) && strings.HasPrefix(longer, id) {
+			text = strings.ReplaceAll(text, longer, "")
+		}
+	}
+	return text
 }
 
 // live removes the citations of withdrawn sessions from a line that a person wrote. It returns false if the line

@@ -85,3 +85,19 @@ func TestAPathThatAnotherSessionHasAsWellIsNoTrace(t *testing.T) {
 		t.Errorf("without the other session: %v", got)
 	}
 }
+
+// A member's session may have come from a hub and from a repository, whose id is the longer one.
+func TestASessionThatIsForgottenAtAHubMayStayInARepository(t *testing.T) {
+	t.Parallel()
+	hash := strings.Repeat("ab", 12)
+	gone, kept := session(0, id(1), "Findings: the cache is cold"), session(1, id(2), "Findings: the cache is cold")
+	gone.SessionKey, kept.SessionKey = memoir.ReceivedKey("ann", hash), memoir.ReceivedKey("ann", hash+"0123456789")
+	in := input(gone, kept)
+	in.Withdrawn = []string{gone.SessionKey}
+	f := consolidate.Forgotten{Extractions: []memoir.Extraction{gone}}
+	for text, want := range map[string]int{kept.SessionKey: 0, gone.SessionKey: 1, kept.SessionKey + " and " + gone.SessionKey: 1} {
+		if left := f.Traces(map[string][]byte{"raw_memories.md": []byte("from " + text + "\n")}, in); len(left) != want {
+			t.Errorf("%s: %v", text, left)
+		}
+	}
+}

@@ -161,7 +161,7 @@ func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string 
 				for _, l := range memory.entries(from) {
 					text := withoutMark(Uncited(l))
 					commands := from == headFailures || from == headCommands
-					if commands && memoir.WithoutTeam(text) != text && in.Accepted[memoir.LineKey(l)] == 0 {
+					if commands && memoir.WithoutTeam(text) != text && !memoir.Answered(in.Accepted, l) {
 						continue
 					}
 					if !whole {

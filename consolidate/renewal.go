@@ -94,7 +94,8 @@ func asShown(line string) string {
 // asIs returns the memory without a call of the model: as it was published, with hand edits, and without withdrawn
 // sessions.
 func (r *renewal) asIs() (memoir.Consolidation, error) {
-	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+editBytes(r.edits, "") {
+	bytes, _ := r.in.limits()
+	if r.pruned || len(r.in.Accepted) > 0 || len(r.present.MemoryMD) > bytes+editBytes(r.edits, "") {
 		r.setPresent(r.finish(readPage(r.present.MemoryMD), r.present.Skills, r.present.Citations))
 	}
 	return r.present, Verify(r.present, r.in)

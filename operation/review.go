@@ -168,7 +168,7 @@ func (a Access) Named(ctx context.Context, st *store.Store, projectID string, id
 
 // waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
 func waits(line string, answered map[string]int64) bool {
-	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || answered[memoir.LineKey(line)] != 0 {
+	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || memoir.Answered(answered, line) {
 		return false
 	}
 	text := memoir.LineText(line)
@@ -198,6 +198,7 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 	answers ...Answer) error {
 	changes := map[string]string{}
 	var keys, never []string
+	theirs := false // what is accepted of others is told from the next generation on
 	for _, one := range answers {
 		one.Text = strings.Join(strings.Fields(one.Text), " ")
 		if err := a.answerNote(ctx, st, opts, one); err != nil {
@@ -216,14 +217,20 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 		} else if instead != l.line {
 			changes[l.line] = instead
 		}
-		keys = append(append(keys, l.statements...), memoir.LineKey(instead))
+		own := memoir.WithoutTeam(memoir.LineText(instead))
+		keys = append(append(keys, l.statements...), memoir.LineKey(instead), memoir.LineKey(own))
+		theirs = theirs || own != memoir.LineText(instead)
 	}
 	if len(changes) > 0 {
 		if _, err := pipeline.ChangeLines(ctx, st, opts, project, changes); err != nil {
 			return err
 		}
 	}
-	return st.Answer(ctx, project.ID, keys, never)
+	err := st.Answer(ctx, project.ID, keys, never)
+	if theirs && err == nil {
+		err = st.Edited(ctx, project.ID)
+	}
+	return err
 }
 
 // answerNote checks an answer, makes the note of its line the person's, and forgets an agent's that is not confirmed.
@@ -252,6 +259,7 @@ func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.O
 // News is what the start of a session says of a project's memory.
 type News struct {
 	Lines, New int       // of MEMORY.md; those that wait for an answer
+	Theirs     int       // of these, lines of other members
 	Notes      int       // of agents, also for all projects, that nobody confirmed
 	Since      time.Time // the last answer
 }
@@ -268,6 +276,9 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 		line = strings.TrimRight(line, "\r\n")
 		if waits(line, answered) {
 			n.New++
+			if text := memoir.LineText(line); memoir.WithoutTeam(text) != text {
+				n.Theirs++
+			}
 		}
 		if consolidate.IsEntry(line) {
 			n.Lines++

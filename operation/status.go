@@ -114,8 +114,8 @@ type Status struct {
 	Team         *Team                `json:"team,omitempty"`     // unless no hub was joined
 }
 
-// teamMemories lists the memories of teams in the projects' repositories.
-func teamMemories(ctx context.Context, st *store.Store, home string, clean func(string) string) ([]team.Memory, error) {
+// TeamMemories lists the memories of teams in the projects' repositories.
+func TeamMemories(ctx context.Context, st *store.Store, home string, clean func(string) string) ([]team.Memory, error) {
 	out := []team.Memory{}
 	rows, err := st.Projects(ctx)
 	trusted, errTrust := config.LoadTrust(home)
@@ -193,7 +193,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	out.Index.Bytes = search.Size(opts.Home)
 	var errs [6]error
 	out.Index.Unread, errs[4] = st.CountUntaken(ctx, "", 0)
-	out.TeamMemories, errs[5] = teamMemories(ctx, st, opts.Home, project)
+	out.TeamMemories, errs[5] = TeamMemories(ctx, st, opts.Home, project)
 	out.Queue, errs[0] = queueOf(ctx, st, now, redact)
 	projects, err := ListProjects(ctx, st, opts.Home, project)
 	out.Projects, errs[1] = projects.Projects, err

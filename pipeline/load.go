@@ -20,6 +20,10 @@ import (
 func Parts(
 	ctx context.Context, s memoir.Session, probe func(rollout.Entry) (rollout.Head, error),
 ) ([]rollout.Part, error) {
+	if memoir.IsReceived(s.Key()) {
+		return nil, memoir.Errorf(memoir.CodeUnreadable, "`memoir why` shows what it taught",
+			"the transcript of %s is on another machine, of %s", s.ID, cmp.Or(memoir.MemberOf(s.Key()), "yours"))
+	}
 	parts := make([]rollout.Part, 0, len(s.Files))
 	for _, f := range s.Files {
 		if ctx.Err() != nil {

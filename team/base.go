@@ -144,7 +144,8 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 		return nil, memoir.Errorf(memoir.CodeStorage, "remove it: it is fetched again", "read %s: %w",
 			baseFile(o.Home, of.ID), err)
 	}
-	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{}}
+	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{},
+		Member: wire.MemberName(hub.Member)}
 	b.Memory.Citations = m.Citations
 	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
 	for _, e := range sessions {

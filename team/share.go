@@ -83,7 +83,7 @@ type leaving struct {
 func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.HandEdit) leaving {
 	l := leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome), map[string]bool{}}
 	for _, edit := range edits {
-		line := memoir.LineKey(edit.Text)
+		line := memoir.LineKey(memoir.WithoutTeam(memoir.LineText(edit.Text)))
 		l.removed[line] = l.removed[line] || edit.File == memoir.MemoryFile && edit.Action == memoir.EditRemoved
 	}
 	return l

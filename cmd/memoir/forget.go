@@ -196,6 +196,10 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	default:
 		p.ui.say("nothing else to forget")
 	}
+	if t, _ := operation.ReadTeam(c.Context, st, opts.Home, p.redact); t != nil && t.Waiting > 0 && t.Error != "" {
+		p.ui.warn("its operator's `memoir-hub erase` removes it if this machine cannot",
+			"the hub keeps what was sent until it is told, which fails: %s", t.Error)
+	}
 	for i := range report.Projects {
 		report.Projects[i].Name = p.redact(report.Projects[i].Name)
 	}

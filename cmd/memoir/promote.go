@@ -29,7 +29,7 @@ func promoteCommands(p *program) []*cli.Command {
 			Description: help("Writes a file below .memoir-team of this checkout for each statement, as it is shown, after\n"+
 				"it asked. IDs are those of statements in `memoir why --json`, or of lines in `memoir review`.\n"+
 				"It is refused if it has a secret. The team gets it once the file is on the default branch.\n"+
-				"A wish of yours leaves this machine only so.",
+				"A wish of yours reaches other people only so; `memoir team share` lets it go to your own machines.",
 				"memoir team promote 6af2da0a36", "memoir team promote 6af2da0a36 91bc0d7e55 --yes"),
 			Flags: []cli.Flag{yesFlag(), jsonFlag()}, Action: p.promote},
 		{Name: "demote", ArgsUsage: "ID", Usage: "hide a statement of the team memory of this repository",

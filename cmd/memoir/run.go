@@ -127,7 +127,15 @@ func (p *program) run(c *cli.Context) error {
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
-	return p.reportRun(c, report, err)
+	err = p.reportRun(c, report, err)
+	for _, project := range report.Phase2 {
+		news, _ := operation.ReadNews(c.Context, st, opts.Home, project.Project) // doctor reports what cannot be read
+		if project.Outcome == pipeline.OutcomePublished && news.Theirs > 0 {
+			p.ui.say("new from the team: %s; failures and commands are told once accepted in `memoir review`",
+				count(news.Theirs, "line"))
+		}
+	}
+	return err
 }
 
 // agree asks whether to read sessions again, if that costs something.

@@ -29,24 +29,25 @@ func teamCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "team", Category: groupTeam,
 		Usage: "share projects with your other machines and with other people",
-		Description: help("Nothing leaves this machine before `memoir team share` names a project. Then its statements\n"+
-			"go to the hub that this home has joined, without quotations, directories, titles and branches;\n"+
-			"what you said goes only to your own machines. A run sends and receives after its local work.\n"+
-			"Without a subcommand it prints what `memoir team status` does.",
+		Description: help("Nothing leaves this machine before `memoir team share` names a project. Then its statements,\n"+
+			"without secrets, go to the hub after each run: also texts of commits and pull requests, with the\n"+
+			"names in them, and what you said, in your words. Only your own machines get that from the hub, but\n"+
+			"whoever runs it can read it. docs/teams.md lists what leaves. Alone it prints `memoir team status`.",
 			"memoir team join https://hub.example.com", "memoir team share", "memoir team status"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.teamStatus,
 		Subcommands: append(promoteCommands(p),
 			sub(p.joinTeam, "join", "URL", "join a hub with a one-time code",
 				"Exchanges a one-time code of an operator for a token of this machine, which only you can read.\n"+
-					"It asks for the code, unless --code-file names it. Nothing is shared by that. If the token was\n"+
-					"revoked or has expired, join again with a new code: what is shared stays.",
+					"It asks for the code, or reads it from a pipe or --code-file. Nothing is shared by that. If the\n"+
+					"token was revoked or has expired, join again with a new code: what is shared stays.",
 				[]cli.Flag{&cli.StringFlag{Name: "code-file", Usage: "read the code from `FILE`; - is standard input"},
 					&cli.StringFlag{Name: "ca", Usage: "also trust the certificates in `FILE` (PEM)"}},
 				"memoir team join https://hub.example.com", "memoir team join https://hub.example.com --code-file - < code"),
 			sub(p.leaveTeam, "leave", "", "leave the hub",
 				"Withdraws from the hub what this machine sent, then removes the token, the shares and what was\n"+
-					"received. Without the hub it changes nothing and exits with 1, except with --keep.", keep, "memoir team leave"),
+					"received. It asks first; without a terminal it needs --yes, or --keep. Without the hub it changes\n"+
+					"nothing and exits with 1, except with --keep.", append(keep, yesFlag()), "memoir team leave"),
 			sub(p.share, "share", "[PROJECT]", "share a project",
 				"Lets the statements of this directory's project, or another, leave with the next run. It says\n"+
 					"what would leave and asks first; without a terminal it needs --yes. Machines share what has the\n"+
@@ -146,11 +147,11 @@ func (p *program) oneTimeCode(c *cli.Context) (code string, err error) {
 	const most = 1 << 10
 	var text []byte
 	switch file := c.String("code-file"); {
-	case file == "-":
+	case file == "-", file == "" && !p.ui.inTTY:
 		text, err = interruptibly(c.Context, func() ([]byte, error) { return io.ReadAll(io.LimitReader(p.ui.stdin, most)) })
 	case file != "":
 		text, err = disk.ReadFile(file, most)
-	case p.ui.canAsk():
+	case file == "" && p.ui.canAsk():
 		code, err = p.ui.words(c.Context, "one-time code:", "")
 	}
 	if err != nil {
@@ -164,6 +165,17 @@ func (p *program) oneTimeCode(c *cli.Context) (code string, err error) {
 
 func (p *program) leaveTeam(c *cli.Context) error {
 	return p.withTeam(c, func(o team.Options) error {
+		shares, _, err := o.Store.Shares(c.Context)
+		sent := 0
+		for _, s := range shares {
+			sent += s.Sent
+		}
+		if err == nil && !c.Bool("keep") {
+			err = p.confirm(c, "leave the hub: the team loses "+count(sent, "statement")+" of this machine", o.Home)
+		}
+		if err != nil {
+			return err
+		}
 		report, left, err := team.Leave(c.Context, o, c.Bool("keep"))
 		if left != nil && err == nil {
 			p.ui.warn("ask an operator to revoke the token of this machine", "the hub was not told all: %v", left)
@@ -192,15 +204,15 @@ func (p *program) share(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := p.keyToShare(c, opts, row, already)
+	key, err := p.keyToShare(c, opts, row, already.Key)
 	if err != nil {
 		return err
 	}
 	return pipeline.Team(c.Context, st, opts, func(o team.Options) error {
 		leaves, held, err := team.WouldLeave(c.Context, o, row.Project, key)
-		lines, says := describeLeaving(leaves)
+		lines, says := describeLeaving(leaves, already)
 		says += o.Waits(row.Project)
-		if err == nil && !dry && already == "" {
+		if err == nil && !dry && already.Key == "" {
 			for i := range min(5, len(lines)) { // from the whole list
 				p.ui.say("  %s", memoir.Cut(lines[i*max(1, len(lines)/5)], maxText))
 			}
@@ -213,7 +225,8 @@ func (p *program) share(c *cli.Context) error {
 			"held": held}, func() {
 			if !dry {
 				p.ui.say("%s is shared as %s", row.ID, key)
-				p.ui.sayHint("the next run sends it, or `memoir team sync` now" + o.Waits(row.Project))
+				p.ui.sayHint("the next run sends it, or `memoir team sync` now; later sessions leave with each run, without " +
+					"asking" + o.Waits(row.Project))
 				return
 			}
 			for _, line := range lines {
@@ -242,8 +255,8 @@ func (p *program) keyToShare(
 	return team.KeyOf(row.Project, as, opts.Settings)
 }
 
-// describeLeaving returns a line for each statement that would leave, and how many there are of each kind.
-func describeLeaving(leaves []team.Statement) (lines []string, says string) {
+// describeLeaving returns a line for each statement that leaves, and how many there are of each kind.
+func describeLeaving(leaves []team.Statement, already store.Share) (lines []string, says string) {
 	kinds := map[string]int{}
 	for _, one := range leaves {
 		var of memoir.Statement
@@ -252,19 +265,25 @@ func describeLeaving(leaves []team.Statement) (lines []string, says string) {
 		who := map[bool]string{true: " (only your own machines)"}[one.Own]
 		lines = append(lines, oneLine(string(of.Kind)+": "+of.Text+who))
 	}
-	return lines, count(len(lines), "statement") + " would leave: " + cmp.Or(byRule(kinds), "none")
+	says = count(len(lines), "statement") + " would leave: "
+	if already.Key != "" {
+		says = fmt.Sprintf("%s: %d have left, and the rest leaves with the next run: ", count(len(lines), "statement"),
+			min(already.Sent, len(lines)))
+	}
+	return lines, says + cmp.Or(byRule(kinds), "none")
 }
 
-// sharedProject returns a project, and the key that it is shared as; that is empty if it is not shared.
-func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (store.ProjectRow, string, error) {
-	row, err := p.projectNamed(c, st, ref)
+// sharedProject returns a project, and how it is shared; that has no key if it is not.
+func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
+	row store.ProjectRow, as store.Share, err error) {
+	row, err = p.projectNamed(c, st, ref)
 	shares, _, errShares := st.Shares(c.Context)
 	for _, s := range shares {
 		if s.ProjectID == row.ID {
-			return row, s.Key, cmp.Or(err, errShares)
+			as = s
 		}
 	}
-	return row, "", cmp.Or(err, errShares)
+	return row, as, cmp.Or(err, errShares)
 }
 
 func (p *program) unshare(c *cli.Context) error {
@@ -273,8 +292,8 @@ func (p *program) unshare(c *cli.Context) error {
 		return err
 	}
 	return p.withTeam(c, func(o team.Options) error {
-		row, key, err := p.sharedProject(c, o.Store, ref)
-		if err == nil && key == "" {
+		row, as, err := p.sharedProject(c, o.Store, ref)
+		if err == nil && as.Key == "" {
 			err = notFoundf("`memoir team status` lists shared projects", "%s is not shared", row.ID)
 		}
 		if err == nil {
@@ -302,11 +321,16 @@ func (p *program) teamStatus(c *cli.Context) error {
 	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
 		return err
 	}
+	memories := []team.Memory{}
 	if err == nil {
 		defer st.Close()
+		if memories, err = operation.TeamMemories(c.Context, st, home, p.redact); err != nil {
+			return err
+		}
 	}
 	out, err := operation.ReadTeam(c.Context, st, home, p.redact)
-	return p.result(c, err, map[string]any{"joined": out != nil, "team": out}, func() {
+	return p.result(c, err, map[string]any{"joined": out != nil, "team": out, "team_memories": memories}, func() {
+		statusList(p, "repository", memories, sayTeam)
 		if out == nil {
 			p.ui.sayError(team.ErrNone)
 			return

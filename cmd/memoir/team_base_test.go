@@ -207,6 +207,18 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 	}
 }
 
+func TestAnOwnLineOfTheHubThatIsRemovedIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	h, a, b, sync := based(t)
+	editByHand(a, `(commit): it grew`, "")
+	sync()
+	_, here := a.memory()
+	_, there := b.memory()
+	if at := strings.Join(h.texts(appKey), "\n"); strings.Contains(at+here+there, "(commit): it grew") {
+		t.Errorf("the hub\n%s\nanna\n%s\nben\n%s", at, here, there)
+	}
+}
+
 func TestAHostileArchiveSaysNothing(t *testing.T) {
 	t.Parallel()
 	secret := "ghp_" + rand.Text() + strings.ToLower(rand.Text())[:10]
@@ -281,7 +293,7 @@ func TestAHostileArchiveSaysNothing(t *testing.T) {
 
 func TestWhatTheHubMadeGoesWithTheSharing(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"team", "unshare", appKey}, {"team", "unshare", appKey, "--keep"}, {"team", "leave"},
+	for _, args := range [][]string{{"team", "unshare", appKey}, {"team", "unshare", appKey, "--keep"}, {"team", "leave", "--yes"},
 		{"team", "leave", "--keep"}, {"clear", "--project", appKey, "--yes"},
 		{"forget", "--project", appKey, "--purge", "--yes"}} {
 		_, a, _, _ := based(t)

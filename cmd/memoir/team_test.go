@@ -179,7 +179,7 @@ func TestWhatStaysNoLongerIsWithdrawn(t *testing.T) {
 		{"unshared", func(s scene) { s.good("team", "unshare", appKey) }, nil,
 			func(s scene) { s.good("team", "share", appKey, "--yes") }, true},
 		{"unshared, and kept", func(s scene) { s.good("team", "unshare", appKey, "--keep") }, []string{first, one}, nil, true},
-		{"left", func(s scene) { s.good("team", "leave") }, nil, nil, false},
+		{"left", func(s scene) { s.good("team", "leave", "--yes") }, nil, nil, false},
 		{"left, and kept", func(s scene) { s.good("team", "leave", "--keep") }, []string{first, one}, nil, true},
 		{"another sharing", func(s scene) {
 			s.good("team", "unshare", appKey)

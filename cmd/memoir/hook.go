@@ -28,6 +28,7 @@ import (
 	"memoir/operation"
 	"memoir/search"
 	"memoir/store"
+	"memoir/team"
 )
 
 // hookInput is what agents write to a hook's standard input, each with its own
@@ -288,7 +289,7 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 ) (string, error) {
 	settings, err := p.settings(c, nil)
 	home, errHome := p.home(c)
-	if err = cmp.Or(err, errHome); err != nil || !settings.Memories.Enabled || !filepath.IsAbs(in.directory()) {
+	if err = cmp.Or(err, errHome); err != nil || !tells(settings, home) || !filepath.IsAbs(in.directory()) {
 		return "", err
 	}
 	found, err := p.projectOfSession(c, &settings, home, in.directory())
@@ -310,9 +311,12 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 
 // reader chooses statements of a project for a session.
 func (p *program) reader(c *cli.Context, home, project, tree, session string) deliver.Reader {
-	return deliver.Reader{Project: project, Root: memory.At(home, project), Top: tree, Session: session,
-		Removed:  sync.OnceValues(func() ([]string, error) { return p.removedLines(c, project) }),
-		Accepted: func() (map[string]int64, error) { return p.accepted(c, project) }}
+	r := deliver.Reader{Project: project, Root: memory.At(home, project), Top: tree, Session: session,
+		Removed: sync.OnceValues(func() ([]string, error) { return p.removedLines(c, project) })}
+	if !team.IsPulled(home, project) {
+		r.Accepted = func() (map[string]int64, error) { return p.accepted(c, project) }
+	}
+	return r
 }
 
 // leastAtPrompt is the least match of a line that is told at a prompt.

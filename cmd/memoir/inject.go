@@ -248,7 +248,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
-	if usual, err := config.Home("", p.environ); err != nil || usual != home {
+	if usual, err := config.Home("", p.environ); err != nil || usual != home || team.IsPulled(home, found.project) {
 		found.text = strings.Replace(found.text, catHint, "", 1)
 	}
 	return found, nil

@@ -252,14 +252,16 @@ func (p *program) pullMemory(c *cli.Context, h team.Hub) (key string, n int, err
 
 var errNoToken = notFoundf("", "the variable of --token-env is empty")
 
-// container returns the project of this directory and its key at a hub. A home with a database is refused.
+// container returns the project of this directory and its key at a hub. A home that has joined one is refused, and to
+// push, one with a database that has not pulled: there a person may have disabled sessions.
 func (p *program) container(c *cli.Context) (opts pipeline.Options, here place, key string, err error) {
 	if opts, err = p.options(c, nil); err != nil {
 		return opts, here, "", err
 	}
 	_, errJoined := team.Load(opts.Home)
 	_, errDatabase := os.Lstat(filepath.Join(opts.Home, databaseName))
-	if !errors.Is(errJoined, team.ErrNone) || errDatabase == nil {
+	ofPerson := errDatabase == nil && c.IsSet("transcripts") && !team.HasPulled(opts.Home)
+	if !errors.Is(errJoined, team.ErrNone) || ofPerson {
 		return opts, here, "", usagef("`memoir team join` and `memoir team sync` share what is here",
 			"%s has a database or has joined a hub: a URL is for containers", opts.Home)
 	}

@@ -310,9 +310,10 @@ func (p *program) pushTeam(c *cli.Context) error {
 	case h.Token == "":
 		return errNoToken
 	}
-	all, became := []operation.Sending{}, map[string]int{}
+	all, became, found := []operation.Sending{}, map[string]int{}, ""
 	others, err := t.Send(c.Context, to, func(s operation.Sending) {
-		s.Error = p.redact(s.Error)
+		s.Error, s.Found = p.redact(s.Error), p.redact(s.Found)
+		found = cmp.Or(found, s.Found)
 		if all, became[s.Outcome] = append(all, s), became[s.Outcome]+1; s.Error != "" {
 			p.ui.warn("", "%s", s.Say())
 		} else {
@@ -322,6 +323,11 @@ func (p *program) pushTeam(c *cli.Context) error {
 	err = p.result(c, err, map[string]any{"project": t.Key, "sessions": all, "not_sessions": others}, func() {
 		p.ui.say("sessions for %s: %s", t.Key, cmp.Or(byRule(became), "none"))
 	})
+	if err == nil && found != "" && became["sent"]+became["known"]+became["unsent"] == 0 {
+		p.ui.warn("--as NAME also takes sessions of a directory that is not here", "no session is of %s; one is of %s",
+			t.Key, found)
+		err = status(exitPartly)
+	}
 	if err == nil && became["failed"]+became[string(memoir.ReasonUnreadable)] > 0 {
 		err = status(exitPartly)
 	}

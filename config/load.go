@@ -25,8 +25,7 @@ type Options struct {
 	// Environ is the environment, as os.Environ returns it.
 	Environ []string
 
-	// Lenient ignores unknown variables.
-	Lenient bool
+	Lenient bool // ignore unknown variables
 
 	// Flags are values of the command line, by the flag's name without dashes or by the setting's name.
 	Flags map[string]string
@@ -185,8 +184,8 @@ func variableOf(setting string) string {
 const VariableHelp = `A setting's variable is MEMOIR_ and its name in capitals, with _ for each dot and before each
 inner capital: MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. A list is separated as PATH is, by colons
 or on Windows semicolons. Projects and providers have no variables. Except MEMOIR_HOME,
-MEMOIR_HUB_* and MEMOIR_*TOKEN, any other variable that begins with MEMOIR_ is an error: commands
-that read settings stop, runs do not start, and doctor names it. inject ignores it.
+MEMOIR_HUB_* and MEMOIR_*TOKEN, any other variable that begins with MEMOIR_ is an error, which
+doctor names: commands that read settings stop, and runs do not start. inject ignores it.
 `
 
 var capital = lazyregexp.New(`[A-Z]`)
@@ -203,17 +202,14 @@ func (s *Settings) loadEnviron(o Options, home string) error {
 		i := slices.IndexFunc(definitions, func(d definition) bool {
 			return strings.ReplaceAll(variableOf(d.name), "_", "") == strings.ReplaceAll(variable, "_", "")
 		})
-		if i < 0 && o.Lenient {
-			continue
-		}
-		if i < 0 {
+		if i < 0 && !o.Lenient {
 			hint := "unset " + variable
 			if near, ok := Nearest(variable, variables()); ok {
 				hint = "did you mean " + near + "? otherwise " + hint
 			}
 			return memoir.Errorf(memoir.CodeConfig, hint, "unknown environment variable %s", variable)
 		}
-		if text == "" {
+		if text == "" || i < 0 {
 			continue
 		}
 		if err := s.applyText(definitions[i], text, home, "$"+variable); err != nil {

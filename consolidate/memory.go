@@ -188,8 +188,7 @@ func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string 
 	return withMap(p, skills, limit)
 }
 
-// Pulled returns the summary of a MEMORY.md of a hub's project, all of whose lines may be told, for a home that has no
-// other file.
+// Pulled returns the summary of a MEMORY.md of a hub, all of whose lines may be told, for a home without other files.
 func Pulled(key, text string) string {
 	in := Input{Project: memoir.Project{Name: path.Base(key), Remote: key}, Accepted: map[string]int64{}}
 	for line := range strings.Lines(text) {

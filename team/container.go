@@ -5,14 +5,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -63,12 +61,6 @@ type Pulled struct {
 	Generation int       `json:"generation"` // its number at the hub
 	Live       int       `json:"live"`       // and here
 	At         time.Time `json:"at"`         // when it was pulled
-}
-
-// HasPulled reports whether a home has memory from a hub that it has not joined.
-func HasPulled(home string) bool {
-	_, err := os.Lstat(fileOf(home, "pulled"))
-	return err == nil
 }
 
 // IsPulled reports whether the live memory of a project was pulled. Who gave this home the token trusts what the
@@ -140,8 +132,7 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	if err != nil {
 		return 0, err
 	}
-	sum := sha256.Sum256(body)
-	now.ETag = `"` + hex.EncodeToString(sum[:]) + `"`
+	now.ETag = fmt.Sprintf(`"%x"`, sha256.Sum256(body))
 	all[id] = now
 	return n, write(home, "pulled", all)
 }
@@ -186,15 +177,9 @@ func cleaned(body []byte, key string, scanner *secrets.Scanner) (
 	if err = cmp.Or(err, errStatements); err != nil {
 		return nil, m, 0, err
 	}
-	out = memory.Files{memory.StatementsFile: memory.EncodeStatements(tellable(sessions), memory.Neutralise)}
-	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
-		if content, ok := files[name]; ok {
-			out[name] = []byte(withoutWishes(consolidate.Passive(memory.Neutralise(string(content)))))
-		}
-	}
-	if text := string(out[memoir.MemoryFile]); strings.Contains(text, "\n- ") {
-		out[memoir.SummaryFile] = []byte(consolidate.Pulled(key, text))
-	}
+	text := withoutWishes(consolidate.Passive(memory.Neutralise(string(files[memoir.MemoryFile]))))
+	out = memory.Files{memoir.MemoryFile: []byte(text), memoir.SummaryFile: []byte(consolidate.Pulled(key, text)),
+		memory.StatementsFile: memory.EncodeStatements(tellable(sessions), memory.Neutralise)}
 	if out, m.Redactions, err = out.Redacted(scanner.Session()); err != nil {
 		return nil, m, 0, err
 	}
@@ -210,20 +195,17 @@ func cleaned(body []byte, key string, scanner *secrets.Scanner) (
 }
 
 // tellable returns what may be told of an archive's statements.
-func tellable(sessions []memoir.Extraction) (out []memoir.Extraction) {
-	for _, e := range sessions {
-		_, id := memoir.SplitKey(e.SessionKey)
-		member := memoir.MemberOf(e.SessionKey)
-		if member != wire.MemberName(member) || id != member+"-"+wire.MemberName(strings.TrimPrefix(id, member+"-")) {
-			continue
-		}
-		e.Statements = slices.DeleteFunc(e.Statements, func(st memoir.Statement) bool {
-			_, errDay := time.Parse(time.DateOnly, cmp.Or(st.At, "2000-01-01"))
+func tellable(sessions []memoir.Extraction) []memoir.Extraction {
+	for i, e := range sessions {
+		_, session := memoir.ReceivedGroup(e.SessionKey)
+		sessions[i] = memoir.Extraction{EndedAt: e.EndedAt,
+			SessionKey: memoir.ReceivedKey(wire.MemberName(memoir.MemberOf(e.SessionKey)), wire.MemberName(session))}
+		sessions[i].Statements = slices.DeleteFunc(e.Statements, func(st memoir.Statement) bool {
+			_, errDay := time.Parse(time.DateOnly, cmp.Or(st.At, time.DateOnly))
 			return errDay != nil || wire.Said(st) || st.Kind == memoir.StatementClaim
 		})
-		out = append(out, memoir.Extraction{SessionKey: e.SessionKey, EndedAt: e.EndedAt, Statements: e.Statements})
 	}
-	return out
+	return sessions
 }
 
 func withoutWishes(text string) string {

@@ -127,7 +127,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 
 // tells reports whether sessions are told the memory of a home. Who pulled it from a hub need not switch it on, too.
 func tells(settings config.Settings, home string) bool {
-	return settings.Memories.Enabled || settings.Origin("memories.enabled") == "default" && team.HasPulled(home)
+	return settings.Memories.Enabled || settings.Origin("memories.enabled") == "default" && team.SayPulled(home) != ""
 }
 
 func viewCommand(p *program) *cli.Command {

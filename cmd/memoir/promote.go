@@ -260,7 +260,7 @@ func (p *program) container(c *cli.Context) (opts pipeline.Options, here place, 
 	}
 	_, errJoined := team.Load(opts.Home)
 	_, errDatabase := os.Lstat(filepath.Join(opts.Home, databaseName))
-	ofPerson := errDatabase == nil && c.IsSet("transcripts") && !team.HasPulled(opts.Home)
+	ofPerson := errDatabase == nil && c.IsSet("transcripts") && team.SayPulled(opts.Home) == ""
 	if !errors.Is(errJoined, team.ErrNone) || ofPerson {
 		return opts, here, "", usagef("`memoir team join` and `memoir team sync` share what is here",
 			"%s has a database or has joined a hub: a URL is for containers", opts.Home)

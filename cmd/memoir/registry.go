@@ -80,7 +80,7 @@ func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Sto
 	switch {
 	case errors.Is(err, store.ErrOutdated):
 		return store.Open(c.Context, path, p.forWork(settings))
-	case memoir.CodeOf(err) == memoir.CodeNotFound && team.HasPulled(home):
+	case memoir.CodeOf(err) == memoir.CodeNotFound && team.SayPulled(home) != "":
 		return nil, notFoundf("`memoir view` prints what a session is told, `memoir cat MEMORY.md` all",
 			"this home has %s; it has no sessions", team.SayPulled(home))
 	case memoir.CodeOf(err) == memoir.CodeNotFound:

@@ -25,6 +25,8 @@ type Options struct {
 	// Environ is the environment, as os.Environ returns it.
 	Environ []string
 
+	Lenient bool // ignore unknown variables
+
 	// Flags are values of the command line, by the flag's name without dashes or by the setting's name.
 	Flags map[string]string
 }
@@ -43,7 +45,7 @@ func Load(o Options) (Settings, error) {
 		}
 	}
 	if err == nil {
-		err = s.loadEnviron(o.Environ, home)
+		err = s.loadEnviron(o, home)
 	}
 	if err == nil {
 		err = s.loadFlags(o.Flags, home)
@@ -167,7 +169,6 @@ func (s Settings) check() error {
 
 var reservedVariables = []string{
 	"MEMOIR_HOME",        // where the data is
-	"MEMOIR_TOKEN",       // of a hub, for --token-env
 	memoir.ChildVariable, // set for processes that memoir starts
 	"MEMOIR_CORPUS",      // where the tests find their sessions
 }
@@ -182,31 +183,33 @@ func variableOf(setting string) string {
 // VariableHelp describes the names and values of the variables.
 const VariableHelp = `A setting's variable is MEMOIR_ and its name in capitals, with _ for each dot and before each
 inner capital: MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. A list is separated as PATH is, by colons
-or on Windows semicolons. Projects and providers have no variables. Except MEMOIR_HOME and
-MEMOIR_TOKEN, any other variable that begins with MEMOIR_ is an error: commands that read settings
-stop, hooks do nothing, and doctor names it.
+or on Windows semicolons. Projects and providers have no variables. Except MEMOIR_HOME,
+MEMOIR_HUB_* and MEMOIR_*TOKEN, any other variable that begins with MEMOIR_ is an error, which
+doctor names: commands that read settings stop, and runs do not start. inject ignores it.
 `
 
 var capital = lazyregexp.New(`[A-Z]`)
 
 // loadEnviron applies the MEMOIR_* variables. An empty variable counts as not set, but its name must be known, too.
-func (s *Settings) loadEnviron(environ []string, home string) error {
-	for _, entry := range slices.Sorted(slices.Values(environ)) {
+// Those of an operator of a hub, and tokens, are no settings.
+func (s *Settings) loadEnviron(o Options, home string) error {
+	for _, entry := range slices.Sorted(slices.Values(o.Environ)) {
 		variable, text, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(reservedVariables, variable) {
+		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(reservedVariables, variable) ||
+			strings.HasPrefix(variable, "MEMOIR_HUB_") || strings.HasSuffix(variable, "_TOKEN") {
 			continue
 		}
 		i := slices.IndexFunc(definitions, func(d definition) bool {
 			return strings.ReplaceAll(variableOf(d.name), "_", "") == strings.ReplaceAll(variable, "_", "")
 		})
-		if i < 0 {
+		if i < 0 && !o.Lenient {
 			hint := "unset " + variable
 			if near, ok := Nearest(variable, variables()); ok {
 				hint = "did you mean " + near + "? otherwise " + hint
 			}
 			return memoir.Errorf(memoir.CodeConfig, hint, "unknown environment variable %s", variable)
 		}
-		if text == "" {
+		if text == "" || i < 0 {
 			continue
 		}
 		if err := s.applyText(definitions[i], text, home, "$"+variable); err != nil {

@@ -85,6 +85,7 @@ func TestLaterLayersWin(t *testing.T) {
 	s, err := Load(Options{
 		ConfigDir: dir,
 		Environ: []string{"PATH=/bin", "MEMOIR_HOME=/x", "MEMOIR_CHILD=1", "MEMOIR_CORPUS=/y",
+			"MEMOIR_TOKEN=t", "MEMOIR_WRITER_TOKEN=t", "MEMOIR_HUB_DATABASE_URL=u",
 			"MEMOIR_MEMORIES_CONCURRENCY=3", "MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS=8", "MEMOIR_MODEL_ROLES_SMOL=",
 			"MEMOIR_MEMORIES_MAXATTEMPTS=6"},
 		Flags: map[string]string{"max-age": "36h", "memories.generationsKept": "4"},

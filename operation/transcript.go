@@ -38,6 +38,7 @@ type Sending struct {
 	// other_project, or empty.
 	Outcome string `json:"outcome"`
 	Error   string `json:"error"`
+	Found   string `json:"found,omitempty"` // the project, or the directory, of one that is of another project
 	// Transcript is what would be sent, if nothing is.
 	Transcript *wire.Transcript `json:"transcript,omitempty"`
 }
@@ -90,6 +91,10 @@ func (o Transcripts) sendOne(ctx context.Context, to *team.Sender, r *project.Re
 	var err error
 	ends := true
 	dirs, why := o.reason(r, key, parts[0].Head, forgotten)
+	if why == "other_project" || why == string(memoir.ReasonNoProject) {
+		of, _ := r.Identify(parts[0].Head.CWD, parts[0].Head.Remote)
+		s.Found = cmp.Or(of.Remote, parts[0].Head.CWD)
+	}
 	if why == "" {
 		t, why, err = o.transcript(ctx, key, parts, dirs, forgotten)
 	}

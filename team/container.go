@@ -2,15 +2,15 @@ package team
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -57,12 +57,31 @@ type Pulled struct {
 	URL     string `json:"url"`
 	Project string `json:"project"` // its key at the hub
 	ETag    string `json:"etag"`
+
+	Generation int       `json:"generation"` // its number at the hub
+	Live       int       `json:"live"`       // and here
+	At         time.Time `json:"at"`         // when it was pulled
 }
 
-// HasPulled reports whether a home has memory from a hub that it has not joined.
-func HasPulled(home string) bool {
-	_, err := os.Lstat(fileOf(home, "pulled"))
-	return err == nil
+// IsPulled reports whether the live memory of a project was pulled. Who gave this home the token trusts what the
+// organisation publishes, so nothing of it waits for a review.
+func IsPulled(home, id string) bool {
+	all := map[string]Pulled{}
+	err := read(home, "pulled", &all)
+	n, errLinked := memory.At(home, id).Linked()
+	return cmp.Or(err, errLinked) == nil && n > 0 && n <= all[id].Live
+}
+
+// SayPulled names what a home has pulled; empty if nothing.
+func SayPulled(home string) string {
+	all, said := map[string]Pulled{}, []string{}
+	_ = read(home, "pulled", &all)
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		is := all[id]
+		said = append(said, fmt.Sprintf("the memory of %s, pulled from %s, generation %d of %s", is.Project, is.URL,
+			is.Generation, is.At.Format(time.DateOnly)))
+	}
+	return strings.Join(said, "; ")
 }
 
 // PullMemory makes the newest generation that a hub has of a project the memory in a home, which keeps no sessions of
@@ -81,10 +100,11 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	if err != nil {
 		return 0, err
 	}
-	was, known := all[id]
-	now := Pulled{URL: c.url, Project: key, ETag: was.ETag}
+	was := all[id]
+	now := was
+	now.URL, now.Project = c.url, key
 	switch {
-	case live.Generation > 0 && !known:
+	case live.Generation > was.Live:
 		return 0, memoir.Errorf(memoir.CodeUsage, "use another --home", "%s has a memory of its own", home)
 	case len(live.Edited) > 0:
 		return 0, memoir.Errorf(memoir.CodeChanged, "move your lines elsewhere and remove "+root.Dir(),
@@ -97,21 +117,22 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	if err != nil || res.StatusCode == http.StatusNotModified {
 		return 0, err
 	}
-	files, manifest, n, err := cleaned(body, scanner)
+	files, manifest, n, err := cleaned(body, key, scanner)
 	if err != nil {
 		return 0, memoir.Errorf(memoir.CodeHub, "", "the archive of %s is not valid: %w", c.url, err)
 	}
-	now.ETag = "" // until it is whole, the next pull gets it again
-	all[id] = now
-	err = write(home, "pulled", all)
+	now.ETag, now.Generation, now.At = "", n, time.Now().UTC() // until it is whole, the next pull gets it again
+	if now.Live, err = root.Next(n - 1); err == nil {
+		all[id] = now
+		err = write(home, "pulled", all)
+	}
 	if err == nil {
-		err = replace(ctx, root, n, files, manifest)
+		err = replace(ctx, root, now.Live, files, manifest)
 	}
 	if err != nil {
 		return 0, err
 	}
-	sum := sha256.Sum256(body)
-	now.ETag = `"` + hex.EncodeToString(sum[:]) + `"`
+	now.ETag = fmt.Sprintf(`"%x"`, sha256.Sum256(body))
 	all[id] = now
 	return n, write(home, "pulled", all)
 }
@@ -128,14 +149,11 @@ func liveOf(root memory.Root) (live memory.Snapshot, err error) {
 	return live, err
 }
 
-// replace publishes the files as generation n, or a later one if the root has that, and removes those before.
+// replace publishes the files as generation n, and removes those before.
 func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m memory.Manifest) error {
-	next, err := root.Next(n - 1)
+	err := root.Stage(ctx, n, files, m)
 	if err == nil {
-		err = root.Stage(ctx, next, files, m)
-	}
-	if err == nil {
-		err = root.Swap(next)
+		err = root.Swap(n)
 	}
 	if err == nil {
 		_, err = root.Prune(1, time.Time{})
@@ -146,26 +164,26 @@ func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m
 	return err
 }
 
-// cleaned returns what is kept of an archive, which may be from anybody, and its number: the memory and its summary,
-// with the anchors of their lines. Skills stay away, since nobody here has accepted them, and so does what a person is
-// said to want.
-func cleaned(body []byte, scanner *secrets.Scanner) (out memory.Files, m memory.Manifest, n int, err error) {
+// cleaned returns what is kept of an archive, which may be from anybody, and its number: the memory, its statements and
+// a summary with all of its lines, with their anchors. Skills stay away, since nobody here has accepted them, and so
+// does what a person is said to want.
+func cleaned(body []byte, key string, scanner *secrets.Scanner) (
+	out memory.Files, m memory.Manifest, n int, err error) {
 	files, theirs, err := memory.Unpack(bytes.NewReader(body))
 	if err == nil && (theirs.Generation > 1e9 || len(body) > wire.MaxArchive) {
 		err = errors.New("it is too large")
 	}
-	if err != nil {
+	sessions, errStatements := memory.DecodeStatements(files[memory.StatementsFile])
+	if err = cmp.Or(err, errStatements); err != nil {
 		return nil, m, 0, err
 	}
-	out = memory.Files{}
-	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
-		if content, ok := files[name]; ok {
-			out[name] = []byte(withoutWishes(consolidate.Passive(memory.Neutralise(string(content)))))
-		}
-	}
+	text := withoutWishes(consolidate.Passive(memory.Neutralise(string(files[memoir.MemoryFile]))))
+	out = memory.Files{memoir.MemoryFile: []byte(text), memoir.SummaryFile: []byte(consolidate.Pulled(key, text)),
+		memory.StatementsFile: memory.EncodeStatements(tellable(sessions), memory.Neutralise)}
 	if out, m.Redactions, err = out.Redacted(scanner.Session()); err != nil {
 		return nil, m, 0, err
 	}
+	m.Lines = theirs.Lines
 	m.Anchors = maps.Clone(theirs.Anchors)
 	maps.DeleteFunc(m.Anchors, func(line string, anchors []memoir.Anchor) bool {
 		return len(line) > 100 || len(anchors) > memoir.MaxAnchors ||
@@ -174,6 +192,20 @@ func cleaned(body []byte, scanner *secrets.Scanner) (out memory.Files, m memory.
 			})
 	})
 	return out, m, theirs.Generation, nil
+}
+
+// tellable returns what may be told of an archive's statements.
+func tellable(sessions []memoir.Extraction) []memoir.Extraction {
+	for i, e := range sessions {
+		_, session := memoir.ReceivedGroup(e.SessionKey)
+		sessions[i] = memoir.Extraction{EndedAt: e.EndedAt,
+			SessionKey: memoir.ReceivedKey(wire.MemberName(memoir.MemberOf(e.SessionKey)), wire.MemberName(session))}
+		sessions[i].Statements = slices.DeleteFunc(e.Statements, func(st memoir.Statement) bool {
+			_, errDay := time.Parse(time.DateOnly, cmp.Or(st.At, time.DateOnly))
+			return errDay != nil || wire.Said(st) || st.Kind == memoir.StatementClaim
+		})
+	}
+	return sessions
 }
 
 func withoutWishes(text string) string {

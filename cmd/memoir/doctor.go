@@ -55,6 +55,7 @@ type doctor struct {
 // installation checks settings, agents and configuration files, which are outside the home.
 func (d *doctor) installation(c *cli.Context) {
 	settings, err := d.program.settings(c, nil)
+	home, _ := d.home(c)
 	d.verify("settings", "valid", err)
 	if err == nil {
 		d.settings = settings
@@ -69,6 +70,8 @@ func (d *doctor) installation(c *cli.Context) {
 		d.fail("memories.enabled", "correct the settings", "hooks do nothing until the settings are valid")
 	case settings.Memories.Enabled:
 		d.ok("memories.enabled", "on: hooks read sessions and inject memory")
+	case tells(settings, home):
+		d.ok("memories.enabled", "off: sessions are told what was pulled from a hub; no run starts")
 	default:
 		hint := "`memoir config set memories.enabled true`"
 		if name, ok := strings.CutPrefix(settings.Origin("memories.enabled"), "$"); ok {

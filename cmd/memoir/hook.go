@@ -28,6 +28,7 @@ import (
 	"memoir/operation"
 	"memoir/search"
 	"memoir/store"
+	"memoir/team"
 )
 
 // hookInput is what agents write to a hook's standard input, each with its own
@@ -288,7 +289,7 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 ) (string, error) {
 	settings, err := p.settings(c, nil)
 	home, errHome := p.home(c)
-	if err = cmp.Or(err, errHome); err != nil || !settings.Memories.Enabled || !filepath.IsAbs(in.directory()) {
+	if err = cmp.Or(err, errHome); err != nil || !tells(settings, home) || !filepath.IsAbs(in.directory()) {
 		return "", err
 	}
 	found, err := p.projectOfSession(c, &settings, home, in.directory())
@@ -310,7 +311,7 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 
 // reader chooses statements of a project for a session.
 func (p *program) reader(c *cli.Context, home, project, tree, session string) deliver.Reader {
-	return deliver.Reader{Project: project, Root: memory.At(home, project), Top: tree, Session: session,
+	r := deliver.Reader{Project: project, Root: memory.At(home, project), Top: tree, Session: session,
 		Removed: sync.OnceValues(func() ([]string, error) {
 			edits, err := readNow(p, c, project, (*store.Store).HandEdits)
 			var lines []string
@@ -329,6 +330,10 @@ func (p *program) reader(c *cli.Context, home, project, tree, session string) de
 			p.reading, _ = p.openToInject(c) // for all that follows; it need not be closed
 			return readNow(p, c, project, (*store.Store).Said)
 		}}
+	if team.IsPulled(home, project) {
+		r.Accepted = nil
+	}
+	return r
 }
 
 // readNow reads something of a project from the database: nothing if it cannot be opened now.

@@ -127,7 +127,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 
 // tells reports whether sessions are told the memory of a home. Who pulled it from a hub need not switch it on, too.
 func tells(settings config.Settings, home string) bool {
-	return settings.Memories.Enabled || settings.Origin("memories.enabled") == "default" && team.HasPulled(home)
+	return settings.Memories.Enabled || settings.Origin("memories.enabled") == "default" && team.SayPulled(home) != ""
 }
 
 func viewCommand(p *program) *cli.Command {
@@ -248,7 +248,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
-	if usual, err := config.Home("", p.environ); err != nil || usual != home {
+	if usual, err := config.Home("", p.environ); err != nil || usual != home || team.IsPulled(home, found.project) {
 		found.text = strings.Replace(found.text, catHint, "", 1)
 	}
 	return found, nil

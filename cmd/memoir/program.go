@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +107,12 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 	if err != nil {
 		return config.Settings{}, err
 	}
-	return config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
+	environ := p.environ
+	if token := c.String("token-env"); token != "" { // whatever its name
+		environ = slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return strings.HasPrefix(v, token+"=") })
+	}
+	return config.Load(config.Options{ConfigDir: dir, Environ: environ, Flags: flags,
+		Lenient: p.ui.command == "inject"}) // the memory of a session is worth more than a name
 }
 
 // memories returns the settings of that section, and the defaults if they are invalid, since texts are read anyway.

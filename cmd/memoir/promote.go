@@ -252,14 +252,16 @@ func (p *program) pullMemory(c *cli.Context, h team.Hub) (key string, n int, err
 
 var errNoToken = notFoundf("", "the variable of --token-env is empty")
 
-// container returns the project of this directory and its key at a hub. A home with a database is refused.
+// container returns the project of this directory and its key at a hub. A home that has joined one is refused, and to
+// push, one with a database that has not pulled: there a person may have disabled sessions.
 func (p *program) container(c *cli.Context) (opts pipeline.Options, here place, key string, err error) {
 	if opts, err = p.options(c, nil); err != nil {
 		return opts, here, "", err
 	}
 	_, errJoined := team.Load(opts.Home)
 	_, errDatabase := os.Lstat(filepath.Join(opts.Home, databaseName))
-	if !errors.Is(errJoined, team.ErrNone) || errDatabase == nil {
+	ofPerson := errDatabase == nil && c.IsSet("transcripts") && team.SayPulled(opts.Home) == ""
+	if !errors.Is(errJoined, team.ErrNone) || ofPerson {
 		return opts, here, "", usagef("`memoir team join` and `memoir team sync` share what is here",
 			"%s has a database or has joined a hub: a URL is for containers", opts.Home)
 	}
@@ -308,9 +310,10 @@ func (p *program) pushTeam(c *cli.Context) error {
 	case h.Token == "":
 		return errNoToken
 	}
-	all, became := []operation.Sending{}, map[string]int{}
+	all, became, found := []operation.Sending{}, map[string]int{}, ""
 	others, err := t.Send(c.Context, to, func(s operation.Sending) {
-		s.Error = p.redact(s.Error)
+		s.Error, s.Found = p.redact(s.Error), p.redact(s.Found)
+		found = cmp.Or(found, s.Found)
 		if all, became[s.Outcome] = append(all, s), became[s.Outcome]+1; s.Error != "" {
 			p.ui.warn("", "%s", s.Say())
 		} else {
@@ -320,6 +323,11 @@ func (p *program) pushTeam(c *cli.Context) error {
 	err = p.result(c, err, map[string]any{"project": t.Key, "sessions": all, "not_sessions": others}, func() {
 		p.ui.say("sessions for %s: %s", t.Key, cmp.Or(byRule(became), "none"))
 	})
+	if err == nil && found != "" && became["sent"]+became["known"]+became["unsent"] == 0 {
+		p.ui.warn("--as NAME also takes sessions of a directory that is not here", "no session is of %s; one is of %s",
+			t.Key, found)
+		err = status(exitPartly)
+	}
 	if err == nil && became["failed"]+became[string(memoir.ReasonUnreadable)] > 0 {
 		err = status(exitPartly)
 	}

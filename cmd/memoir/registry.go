@@ -21,6 +21,7 @@ import (
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
+	"memoir/team"
 )
 
 const databaseName = "memoir.db"
@@ -79,6 +80,9 @@ func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Sto
 	switch {
 	case errors.Is(err, store.ErrOutdated):
 		return store.Open(c.Context, path, p.forWork(settings))
+	case memoir.CodeOf(err) == memoir.CodeNotFound && team.SayPulled(home) != "":
+		return nil, notFoundf("`memoir view` prints what a session is told, `memoir cat MEMORY.md` all",
+			"this home has %s; it has no sessions", team.SayPulled(home))
 	case memoir.CodeOf(err) == memoir.CodeNotFound:
 		return nil, notFoundf("`memoir init` finds sessions and creates the first memory",
 			"nothing is registered in %s yet", home)

@@ -124,8 +124,8 @@ func whyNothing(scan pipeline.ScanReport) string {
 		return ""
 	case scan.Sessions == 0:
 		return "without --sessions DIR, a run reads the agents' directories, which `memoir doctor` lists"
-	case scan.Reasons[memoir.ReasonTooOld]+scan.Reasons[memoir.ReasonTooRecent] > 0:
-		return "--max-age 0 includes old sessions, --min-idle 0 recent ones"
+	case scan.Reasons[memoir.ReasonTooOld]+scan.Reasons[memoir.ReasonTooRecent]+scan.Reasons[memoir.ReasonActive] > 0:
+		return "--max-age 0 includes old sessions, --min-idle 0 recent ones, also active ones"
 	}
 	return "`memoir sessions` lists the sessions, each with its reason"
 }

@@ -40,6 +40,9 @@ AGENTS ?=
 # How much `make torture` does: few moments; sample, some minutes; dense, half an hour; all.
 DEPTH ?= sample
 
+# How long `make fleet` takes for its day.
+DAY ?= 10m
+
 export CGO_ENABLED := 1
 # SQLite is compiled for each of vet and the race detector; optimising it less halves that.
 test tests lint torture: export CGO_CFLAGS := -O1 -g0
@@ -58,7 +61,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test tests torture torture-hub lint bench try-hub sessions agents picture screens clean help
+.PHONY: build install uninstall dist run test tests torture torture-hub lint bench fleet try-hub sessions agents picture screens clean help
 
 build: ## build bin/memoir, its manual page and completions, and bin/memoir-hub
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -139,6 +142,9 @@ bench: ## benchmarks, as ratios taken in the same run where a number has to be h
 	go run ./bench/memory
 	go run ./bench/stale
 	go run ./bench/search
+
+fleet: build ## replay a day of 1,000 containers against a hub in DAY (10m); FLEET='-memory 1m' or '-rates 5s' measures those
+	go run ./hub/hubtest/fleet -hub bin/memoir-hub $(or $(FLEET),-day $(DAY))
 
 try-hub: ## start PostgreSQL, PgBouncer and a hub, print where they are as JSON, and end with standard input
 	@go run ./hub/hubtest/tryhub

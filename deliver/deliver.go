@@ -2,8 +2,8 @@
 // failure, after an edit what earlier sessions decided about the file. It reads the live memory of one project, and
 // prefers silence. It does not know agents, and stores nothing of what they do; told.go records what was told.
 //
-// Start with deliver.go (the choice of statements), then told.go (once a session, and receipts) and lesson.go (what a
-// new user is shown).
+// Start with deliver.go (the choice of statements), then told.go (once a session, and receipts), lately.go (what no
+// consolidation has taken yet) and lesson.go (what a new user is shown).
 package deliver
 
 import (
@@ -37,9 +37,11 @@ type Reader struct {
 	Session string // id of the session, whose own statements are not told
 
 	// Removed returns the lines that people ever removed from the memory. Accepted returns the keys of lines and the ids
-	// of statements that they accepted in a review, which other members' commands need.
+	// of statements that they accepted in a review, which other members' commands need. Said returns what sessions said
+	// that no consolidation has taken yet, if a failure with one of the signatures may be in it.
 	Removed  func() ([]string, error)
 	Accepted func() (map[string]int64, error)
+	Said     func(signatures map[string]bool) ([]memoir.Extraction, error)
 }
 
 // A Known is a statement with the session that taught it.
@@ -56,17 +58,17 @@ const maxSame = 10
 // sessions do not agree, if one session alone had it and its error does not point to what passed, or if first, which
 // is called for the statement, returns false.
 func (r Reader) AfterFailure(line, output string, first func(Known) bool) (string, error) {
+	failed := extract.ReadFailed(line, output)
 	content, err := r.content()
-	if err != nil || len(content) == 0 {
+	if err != nil || len(failed.Signatures) == 0 {
 		return "", err
 	}
-	failed := extract.ReadFailed(line, output)
+	said, err := r.Said(failed.Signatures) // with an error, what was published is told all the same
 	var all []Known
-	for _, signature := range memory.Signed(content, failed.Signatures) {
-		if err == nil {
-			var some []Known
-			some, err = r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
-			all = append(all, some...)
+	for _, content := range [][]byte{memory.EncodeStatements(extract.Later(said), memory.Neutralise), content} {
+		for _, signature := range memory.Signed(content, failed.Signatures) {
+			some, fault := r.statements(content, `"signature":"`+memory.InStatements(signature)+`"`)
+			all, err = append(all, some...), cmp.Or(err, fault)
 		}
 	}
 	all = slices.DeleteFunc(all, func(k Known) bool {
@@ -217,8 +219,10 @@ func (r Reader) statements(content []byte, text string) (out []Known, err error)
 func newestFirst(a, b Known) int { return cmp.Compare(b.At, a.At) }
 
 // content returns the file of statements; empty if there is none.
-func (r Reader) content() ([]byte, error) {
-	content, err := r.Root.Open(memory.StatementsFile)
+func (r Reader) content() ([]byte, error) { return r.open(memory.StatementsFile) }
+
+func (r Reader) open(file string) ([]byte, error) {
+	content, err := r.Root.Open(file)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		err = nil
 	}
@@ -272,10 +276,11 @@ func (r Reader) holding(all []Known) (out []Known, err error) {
 	return out, err
 }
 
-// lines returns the lines of MEMORY.md by their keys, and the keys of the lines that each statement made.
+// lines returns the lines of MEMORY.md by their keys, and the keys of the lines that each statement made; none before
+// the first consolidation.
 func (r Reader) lines() (lines map[string]string, made map[string][]string, err error) {
-	content, err := r.Root.Open("MEMORY.md")
-	manifest, errManifest := r.Root.Open("manifest.json")
+	content, err := r.open("MEMORY.md")
+	manifest, errManifest := r.open("manifest.json")
 	if err = cmp.Or(err, errManifest); err != nil {
 		return nil, nil, err
 	}

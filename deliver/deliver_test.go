@@ -54,6 +54,7 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 	}
 	return deliver.Reader{Root: root, Top: t.TempDir(), Session: "now",
 		Removed: func() ([]string, error) { return nil, nil },
+		Said:    func(map[string]bool) ([]memoir.Extraction, error) { return nil, nil },
 		Accepted: func() (map[string]int64, error) {
 			return map[string]int64{memoir.StatementID(project, memoir.StatementFailure, accepted): 1}, nil
 		}}
@@ -108,11 +109,19 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		"what a member repaired":     {sessions{"team:alice-1f": {library}}, "now", nil, ""},
 		"and a person accepted": {sessions{"team:alice-1f": {failedThen("cargo test seen --lib", noLibrary, "cargo test seen")}},
 			"now", nil, "then `cargo test seen` passed."},
-		"what both did":  {sessions{"team:alice-1f": {library}, "codex:old": {library}}, "now", nil, "in session codex:old"},
-		"a long command": {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
+		"what both did":                {sessions{"team:alice-1f": {library}, "codex:old": {library}}, "now", nil, "in session codex:old"},
+		"said since":                   {sessions{"codex:since": {library}}, "now", nil, "in session codex:since, the same failure: `cargo test cache --lib`"},
+		"said by this session":         {sessions{"codex:since": {library}}, "since", nil, ""},
+		"said, but does not agree":     {sessions{"codex:old": {library}, "codex:since": {other}}, "now", nil, ""},
+		"said by a second session":     {sessions{"codex:old": {repair}, "codex:since": {repair}}, "now", nil, "then `rm -r out` passed."},
+		"said again of a removed line": {sessions{"codex:old": {library}, "codex:since": {library}}, "now", func(string) string { return "# Memory\n" }, ""},
+		"a long command":               {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
 	} {
 		r := published(t, test.sessions, test.edit)
 		r.Session = test.by
+		since := memoir.Extraction{SessionKey: "codex:since", ProjectID: project, Statements: test.sessions["codex:since"], EndedAt: time.Now()}
+		since.Identify()
+		r.Said = func(map[string]bool) ([]memoir.Extraction, error) { return []memoir.Extraction{since}, nil }
 		must(t, os.WriteFile(filepath.Join(r.Top, "Cargo.toml"), []byte("[package]\n"), 0o600))
 		text, err := r.AfterFailure("cargo fmt && cargo test x --lib", "   Compiling app\n"+noLibrary+"\n", always)
 		if err != nil || test.want == "" && text != "" || !strings.Contains(text, test.want) || len(text) > deliver.MaxBytes {

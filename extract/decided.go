@@ -77,8 +77,8 @@ func refused(s *session) []candidate {
 	return out
 }
 
-// instead returns what was refused before a turn and what was accepted in its first call: another command of the same
-// program, or the one line that differs in an edit of the same file, if the person's words say more than that line.
+// instead returns what was refused before a turn and what was accepted in its first call: another command for the same
+// job, or the one line that differs in an edit of the same file, if the person's words say more than that line.
 func instead(t *turn) (text string, ok bool) {
 	words := wholeSentences(t.ask.own, maxRule)
 	if t.ask.origin != memoir.OriginRejection || t.before == nil || t.next == nil || t.next.Failed || words == "" ||
@@ -89,11 +89,24 @@ func instead(t *turn) (text string, ok bool) {
 		return otherLine(t, memoir.WordsOf(words))
 	}
 	a, b := runsOf(t.before.Input), runsOf(t.next.Input)
-	if len(a) == 0 || len(b) == 0 || a[0].program != b[0].program || a[0].text == b[0].text ||
+	if len(a) == 0 || len(b) == 0 || !a[0].likens(b[0]) || a[0].text == b[0].text ||
 		len(a[0].text) > maxCommand || len(b[0].text) > maxCommand {
 		return "", false
 	}
 	return "not " + code(a[0].text) + " but " + code(b[0].text), true
+}
+
+// likens reports whether a command does the same job as another one of its program: by its purpose, else by the
+// subcommand, target or script.
+func (r *run) likens(other *run) bool {
+	purpose, _ := r.purpose()
+	also, _ := other.purpose()
+	a, b, n := r.operands(), other.operands(), 2 // such as "pr create"
+	if r.program == "git" {
+		n = 1
+	}
+	return r.program == other.program && purpose == also && (purpose != "" && purpose != forRun ||
+		slices.Equal(a[:min(n, len(a))], b[:min(n, len(b))]))
 }
 
 // otherLine returns the one line that differs in an edit after a refused one. It has one of the words that were asked

@@ -11,8 +11,8 @@ import (
 )
 
 // Later returns extractions in which the later word wins: a statement that another one of its project overturns becomes
-// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. An entry is overturned only by
-// the note that says so. What is overturned overturns nothing.
+// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A refused command is overturned
+// whenever it ran. An entry is overturned only by the note that says so. What is overturned overturns nothing.
 func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	out := slices.Clone(extractions)
 	var all []*saying
@@ -23,7 +23,7 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *saying) int {
-		return cmp.Or(strings.Compare(a.at, b.at), a.from.EndedAt.Compare(b.from.EndedAt),
+		return cmp.Or(a.last-b.last, strings.Compare(a.at, b.at), a.from.EndedAt.Compare(b.from.EndedAt),
 			strings.Compare(a.from.SessionKey, b.from.SessionKey), slices.Compare(a.Items, b.Items))
 	})
 	for _, s := range all {
@@ -68,6 +68,7 @@ type saying struct {
 	wants, rejects memoir.Words
 	scope          memoir.Words // where and when it holds
 	changes, adds  bool         // it says that something changes, or is added
+	last           int          // 1: it counts as said after all others
 }
 
 func (s *saying) refuted() bool { return s.Kind == memoir.StatementRefuted && s.Outcome != "" }
@@ -90,10 +91,14 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 		text, _, _ := strings.Cut(strings.TrimPrefix(st.Text, "not "), " (“")
 		reject, want, _ := strings.Cut(text, " but ")
 		fact(want, reject)
+		s.last = 1
 	case st.Signal == signalInstruction:
 		fact(failed, ran)
 	case st.Kind == memoir.StatementCommand:
 		fact(ran, failed)
+		for one := range strings.SplitSeq(st.Command, " && ") {
+			s.wants = append(s.wants, code(one))
+		}
 	case st.Kind == memoir.StatementFailure && st.Fix != "":
 		fact("fix\n"+st.Fix, "fix\n"+st.Command)
 	}
@@ -178,7 +183,8 @@ func (s *saying) overturns(e *saying) bool {
 	case len(less(s.scope, e.scope)) > 0:
 		return false
 	case within(s.rejects, e.wants): // not of another verb: "write docs, not tests"
-		return len(s.wants) == 0 || slices.Contains(s.wants, use) || s.wants.Shared(e.wants) > 0 || within(e.wants, s.rejects)
+		return len(s.wants) == 0 || slices.Contains(s.wants, use) || s.wants.Shared(e.wants) > 0 ||
+			within(e.wants, s.rejects) || e.Kind == memoir.StatementCommand
 	case within(e.rejects, s.wants) && within(s.wants, e.rejects):
 		return true
 	}

@@ -222,16 +222,17 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 		earlier, later []string
 		want           bool
 	}{
-		"another answer":          {memoir.StatementDecision, choice("Redis", ""), choice("SQLite", ""), true},
-		"the same answer":         {memoir.StatementDecision, choice("Redis", ""), choice("Redis", ""), false},
-		"the refused is accepted": {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run unit"}, []string{"> go on", "$ npm run unit", "x it misses the client", "$ npm test"}, true},
-		"another refusal":         {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run unit"}, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run quick"}, false},
-		"a fix that failed":       {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npx playwright install", "=> Error: no such host", "$ npm ci", "$ npx playwright install"}, true},
-		"another failure":         {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npm run unit", "=> Error: no such host", "$ npm ci", "$ npm run unit"}, false},
-		"a target that is gone":   {memoir.StatementCommand, []string{"$ make lint", "=> ok"}, agents, true},
-		"a target that came":      {memoir.StatementFailure, agents, []string{"$ make lint", "=> ok"}, true},
-		"a name that changed":     {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `ledger` has been renamed to `books`."}, true},
-		"another name":            {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `queue` has been renamed to `books`."}, false},
+		"another answer":            {memoir.StatementDecision, choice("Redis", ""), choice("SQLite", ""), true},
+		"the same answer":           {memoir.StatementDecision, choice("Redis", ""), choice("Redis", ""), false},
+		"the refused is accepted":   {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm run test:unit", "x it misses the client", "$ npm test"}, true},
+		"another refusal":           {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:quick"}, false},
+		"a fix that failed":         {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npx playwright install", "=> Error: no such host", "$ npm ci", "$ npx playwright install"}, true},
+		"another failure":           {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npm run unit", "=> Error: no such host", "$ npm ci", "$ npm run unit"}, false},
+		"a target that is gone":     {memoir.StatementCommand, []string{"$ make lint", "=> ok"}, agents, true},
+		"a command that is refused": {memoir.StatementCommand, []string{"~ a.go", "$ mise run test:ci", "=> ok", "$ git commit -m 'fix: retry'"}, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, true},
+		"a target that came":        {memoir.StatementFailure, agents, []string{"$ make lint", "=> ok"}, true},
+		"a name that changed":       {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `ledger` has been renamed to `books`."}, true},
+		"another name":              {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `queue` has been renamed to `books`."}, false},
 	} {
 		var all []memoir.Extraction
 		for day, lines := range [][]string{test.earlier, test.later} {
@@ -248,6 +249,25 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 		i := slices.IndexFunc(all[0].Statements, func(st memoir.Statement) bool { return st.Kind == test.kind })
 		if st := Later(all)[0].Statements[i]; (st.Outcome == "2026-07-02") != test.want {
 			t.Errorf("%s: %+v", name, st)
+		}
+	}
+}
+
+func TestARefusedCommandIsNoHabitWheneverItRan(t *testing.T) {
+	t.Parallel()
+	habit := []string{"~ a.go", "$ mise run fmt && mise run lint && mise run test:ci", "=> ok", "$ git commit -m 'fix: retry'"}
+	for day, lines := range [][]string{
+		append(slices.Clone(habit), "> go on", "$ mise run test:ci", "x too slow", "$ mise run test"),
+		append([]string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test", "> next"}, habit...),
+	} {
+		in := talk(lines...)
+		in.Session.UpdatedAt = time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+		e, err := NewBuiltin().Extract(t.Context(), in)
+		holds := slices.ContainsFunc(e.Statements, func(st memoir.Statement) bool {
+			return st.Outcome == "" && strings.Contains(st.Command, "test:ci")
+		})
+		if err != nil || holds || !strings.Contains(e.RawMemory(), "not `mise run test:ci` but `mise run test`") {
+			t.Errorf("%d: %v, %s", day, err, e.RawMemory())
 		}
 	}
 }

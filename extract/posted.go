@@ -32,6 +32,16 @@ type post struct {
 	void   bool // a later post replaced it, or it was undone
 }
 
+// posters are programs that post; postWords name posts, in commands and in requests for them.
+var posters, postWords = memoir.SetOf("git gh glab docker"),
+	memoir.SetOf("commit push merge tag pr mr issue release publish deploy")
+
+func (r *run) posts() bool {
+	purpose, _ := r.purpose()
+	words := append(r.operands(), "")
+	return purpose == forRelease || posters[path.Base(r.program)] && postWords[words[0]]
+}
+
 // publish records a post. A replacement, such as an edited pull request, inherits missing
 // fields from the post that it replaces. A commit with a new title does not inherit the body.
 func (s *session) publish(p post, replaces bool) {

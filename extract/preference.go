@@ -23,26 +23,23 @@ func wishes(s *session) []candidate {
 			continue
 		}
 		add := func(signal, text string) {
-			kind := memoir.StatementPreference
-			if signal == signalRenamed {
-				kind = memoir.StatementFinding
+			c := state(signal, memoir.StatementPreference, quote(text), t.ask.item)
+			if c.Quote = text; signal == signalRenamed {
+				c.Kind = memoir.StatementFinding
 			}
-			c := state(signal, kind, quote(text), t.ask.item)
-			c.Quote = text
 			out = append(out, c)
 		}
-		found := false
+		n := len(out)
 		for _, text := range own {
-			if signal := wish(text); signal != "" {
-				if refusal && signal == memoir.SignalRule {
+			if signal := wish(text); signal != "" && !t.carriedOut(text) {
+				if refusal && signal == memoir.SignalRule && !lasting(text) {
 					signal = memoir.SignalMaybe
 				}
 				add(signal, text)
-				found = true
 			}
 		}
-		if whole := wholeSentences(own, maxRule); !found && refusal && !strings.Contains(whole, "?") &&
-			len(strings.Fields(whole)) > minRule {
+		if whole := wholeSentences(own, maxRule); n == len(out) && refusal && !strings.Contains(whole, "?") &&
+			len(strings.Fields(whole)) > minRule && !t.carriedOut(whole) {
 			add(memoir.SignalMaybe, whole)
 		}
 	}
@@ -63,7 +60,28 @@ const (
 	leastMaybe  = -25 // of a sentence that may hold from now on
 	leastMarked = 0   // of a rule that is marked as that
 	leastRule   = 90  // of a rule without a mark
+	leastManner = 40  // of a sentence that says how to post
 )
+
+// carriedOut reports whether a sentence asks for a post that the agent then made: it is done with, however often it is
+// said. It says little else, or it is a message for which files were edited. Else it may be a rule.
+func (t *turn) carriedOut(text string) bool {
+	lower := strings.NewReplacer(" pull request ", " pr ", " merge request ", " mr ").Replace(lowerWords(text))
+	words, lasts := strings.Fields(lower), Lasts(text)
+	if !t.posted || lasts >= leastManner || hasAny(lower, marks...) || hasAny(lower, "every", "each") ||
+		strings.HasPrefix(strings.Join(memoir.WordsOf(text), " "), "!") ||
+		slices.ContainsFunc(words, func(w string) bool { return scopes[w] }) && !passing.MatchString(lower) {
+		return false
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return len(memoir.WordsOf(w)) == 0 })
+	others := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return postWords[w] })
+	if n := len(others); n == len(words) || n <= 1 {
+		return n < len(words)
+	} else if postWords[words[0]] {
+		return n <= 3 && lasts < leastMarked
+	}
+	return t.edited && len(t.ask.own) == 1
+}
 
 // marks mark a sentence as one that holds from now on.
 var marks = []string{"always", "never", "ever", "from now on", "as a rule", "keep in mind", "whenever"}

@@ -37,6 +37,8 @@ type turn struct {
 	tools  int
 	before *memoir.Item // the last call before it
 	next   *memoir.Item // its first call
+	posted bool         // the agent posted something
+	edited bool         // and edited a file
 }
 
 type say struct {
@@ -103,9 +105,12 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) {
 	s.learn(it, nil)
 	if diff, ok := EditOf(it); ok {
 		s.change(it, diff)
+		t.edited = true
 		return
 	}
+	n := len(s.posts)
 	s.postTool(it, strings.ToLower(it.Tool))
+	t.posted = t.posted || len(s.posts) > n
 }
 
 // change records the files of an edit: its diff names each on a line of its own.
@@ -152,6 +157,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	s.calls = append(s.calls, c)
 	s.runs = append(s.runs, runs...)
 	t.runs = append(t.runs, runs...)
+	t.posted = t.posted || slices.ContainsFunc(runs, (*run).posts)
 	if c.status == statusFailed {
 		return
 	}

@@ -196,6 +196,19 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		// refused
 		"a command instead of a refused one": {memoir.StatementDecision, []string{"> go on", "$ npm test", "x the whole suite takes an hour", "$ npm test -- unit"}, "not `npm test` but `npm test -- unit` (“the whole suite takes an hour”)"},
 		"another command after a refusal":    {memoir.StatementDecision, []string{"> go on", "$ npm test", "x the whole suite takes an hour", "$ git status"}, ""},
+		"another subcommand after a refusal": {memoir.StatementDecision, []string{"> go on", "$ git push", "x never push from an agent session, I do that", "$ git diff --stat"}, ""},
+		"another target for the same job":    {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, "not `mise run test:ci` but `mise run test` (“too slow”)"},
+		"another target for another job":     {memoir.StatementDecision, []string{"> go on", "$ make deploy", "x too early", "$ make lint"}, ""},
+		// wishes
+		"an order that was carried out":        {memoir.StatementPreference, []string{"> add a retry", "~ a.go", "> Commit please and push", "$ git commit -am 'fix: retry' && git push"}, ""},
+		"a task that ended with a post":        {memoir.StatementPreference, []string{"> address pr feedback and failing pr checks if any", "$ gh pr checks 7", "~ a.go", "$ git commit -am 'fix: retry'"}, ""},
+		"an order that was not carried out":    {memoir.StatementPreference, []string{"> add a retry", "~ a.go", "> commit and push", "< Not now."}, "“commit and push”"},
+		"a marked sentence about posts":        {memoir.StatementPreference, []string{"> from now on commit and push", "~ a.go", "$ git commit -am 'fix: retry' && git push"}, "“from now on commit and push”"},
+		"a sentence on how to post":            {memoir.StatementPreference, []string{"> sign your commits", "~ a.go", "$ git commit -S -m 'fix: retry'"}, "“sign your commits”"},
+		"a sentence on when to post":           {memoir.StatementPreference, []string{"> update the changelog with every PR", "~ a.md", "$ gh pr create -t Retry"}, "“update the changelog with every PR”"},
+		"a sentence on the text of a post":     {memoir.StatementPreference, []string{"> commit titles have at most 50 characters", "~ a.go", "$ git commit --amend -m 'fix: retry'"}, "“commit titles have at most 50 characters”"},
+		"a wish about what is no post":         {memoir.StatementPreference, []string{"> use pnpm, not npm", "~ a.go", "$ pnpm test", "$ git push"}, "“use pnpm, not npm”"},
+		"a rule with which a call was refused": {memoir.StatementPreference, []string{"> go on", "$ git push", "x never push from an agent session, I do that", "$ git diff --stat"}, "“never push from an agent session, I do that”"},
 		// correction
 		"a correction":                      {memoir.StatementPreference, []string{"> add a cache", "~ a.go", "< Added it.", "> No, the cache belongs into the client."}, ""},
 		"a correction before anything done": {memoir.StatementPreference, []string{"> add a cache", "< Where?", "> No idea, look at the client first."}, ""},

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -45,26 +44,8 @@ func (h *Hub) audit(ctx context.Context, token, address, action string, r *refus
 }
 
 // Bounds for each member, so that none fills the disk or crowds out the others. 0 is the key of all callers without a
-// valid token.
-const maxRefusals, maxPushes = 60, 4
-
-// Bounds of the bodies that a hub reads at once, in bytes, and of the wait for room.
-const maxBodies, waitForRoom = 12 * wire.MaxBytes, 8 * time.Second
-
-// readInRoom reads the body of a request once there is room in memory, which it takes times as much of as a push.
-func (h *Hub) readInRoom(r *http.Request, times int64, into any) (release func(), err error) {
-	n := int64(wire.MaxBytes) // of an unknown length
-	if r.ContentLength >= 0 {
-		n = min(n, max(r.ContentLength, 64<<10)) // each also holds a connection to the database later
-	}
-	n *= times
-	ctx, cancel := context.WithTimeout(r.Context(), waitForRoom)
-	defer cancel()
-	if h.room.Acquire(ctx, n) != nil {
-		return func() {}, refuse(503, wire.CodeUnavailable, "too much is being sent at once", "try again later")
-	}
-	return func() { h.room.Release(n) }, readBody(r, into)
-}
+// valid token, and of all pushes at once: each holds its body in memory, and later a connection to the database.
+const maxRefusals, maxPushes, maxPushesOfAll = 60, 4, 64
 
 // counts are numbers by member.
 type counts struct {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/sync/semaphore"
 
 	"memoir"
 	"memoir/team/wire"
@@ -29,14 +30,19 @@ func (h *Hub) Handler() http.Handler {
 			if err != nil {
 				return nil, err
 			}
-			if !h.pushes.add(c.member, 1, maxPushes) {
-				return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
+			for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
+				if !h.pushes.add(key, 1, most) {
+					return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
+				}
+				defer h.pushes.add(key, -1, most)
 			}
-			defer h.pushes.add(c.member, -1, maxPushes)
-			var p wire.Push
-			release, err := h.readInRoom(r, 1, &p)
-			defer release()
+			release, err := admit(r, pushBytes)
 			if err != nil {
+				return nil, err
+			}
+			defer release()
+			var p wire.Push
+			if err := readBody(r, &p); err != nil {
 				return nil, err
 			}
 			if err := p.Check(); err != nil {
@@ -154,6 +160,19 @@ func (h *Hub) refusal(err error) *refusal {
 	}
 	h.log.Error("the database failed", "error", asError(err).Error())
 	return refuse(503, wire.CodeUnavailable, "the hub cannot answer now", "try again later")
+}
+
+var pushBytes, transcriptBytes = semaphore.NewWeighted(6 * wire.MaxBytes), semaphore.NewWeighted(2 * wire.MaxBytes)
+
+// admit waits until a body may be read: it is much larger in memory. A member's four pushes leave a part to others.
+func admit(r *http.Request, bound *semaphore.Weighted) (release func(), err error) {
+	n := int64(min(uint64(r.ContentLength), wire.MaxBytes)) // -1, a length that is not told, is the largest
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	if bound.Acquire(ctx, n) != nil {
+		return nil, refuse(503, wire.CodeUnavailable, "too much is being sent", "try again later")
+	}
+	return func() { bound.Release(n) }, nil
 }
 
 func readBody(r *http.Request, into any) error {

@@ -17,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/semaphore"
 
 	"memoir"
 	"memoir/secrets"
@@ -31,7 +30,6 @@ type Hub struct {
 	metrics *metrics
 	audited counts
 	pushes  counts
-	room    *semaphore.Weighted // for bodies
 	proxied bool
 
 	jobs     *jobs // to queue them
@@ -68,8 +66,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
-		audited: counts{lasts: time.Minute}, room: semaphore.NewWeighted(maxBodies),
-		debounce: cmp.Or(o.Debounce, defaultDebounce)}
+		audited: counts{lasts: time.Minute}, debounce: cmp.Or(o.Debounce, defaultDebounce)}
 	return h, h.openQueue()
 }
 

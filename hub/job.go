@@ -131,6 +131,7 @@ func (h *Hub) migrateJobs(ctx context.Context, tx pgx.Tx) (done bool, err error)
 	if err != nil {
 		return false, err
 	}
+	//lint:ignore SA1019 it warns of several migrations in one transaction
 	step, err := migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
 	return err == nil && len(step.Versions) == 0, err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/klauspost/compress/zstd"
-	"golang.org/x/sync/semaphore"
 
 	"memoir"
 	"memoir/extract"
@@ -31,14 +30,13 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	if _, err := h.asMember(ctx, token, entry{}, nil); err != nil {
 		return nil, err
 	}
-	if transcripts.Acquire(ctx, 1) != nil {
-		return nil, refuse(503, wire.CodeUnavailable, "too many sessions are being sent", "try again later")
-	}
-	defer transcripts.Release(1)
-	var t wire.Transcript
-	release, err := h.readInRoom(r, 2, &t)
-	defer release()
+	release, err := admit(r, transcriptBytes)
 	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var t wire.Transcript
+	if err := readBody(r, &t); err != nil {
 		return nil, err
 	}
 	if err := t.Check(); err != nil {
@@ -60,9 +58,6 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	isNew, err := h.keep(ctx, token, t, items, redacted)
 	return wire.Accepted{New: isNew}, err
 }
-
-// transcripts bounds how many are read at once, so that pushes find room.
-var transcripts = semaphore.NewWeighted(4)
 
 // word matches names of agents, and kinds, roles and origins of items.
 var word = regexp.MustCompile(`^[a-z_-]{1,30}$`)

@@ -27,7 +27,7 @@ type file struct {
 	content string // of a file that is memoir's own
 }
 
-// startSeconds and endSeconds are the timeouts of memoir's hooks in agents. The hooks return at once.
+// startSeconds and endSeconds are the timeouts of memoir's hooks in agents. The hooks take less than one.
 const (
 	startSeconds = 10
 	endSeconds   = 3 // Codex takes no more

@@ -17,7 +17,7 @@ const (
 	maxCalls     = 10 // after a text, in which the command that it names counts as run
 )
 
-// Delivered is what sessions were told after failures and edits, the newest first.
+// Delivered is what sessions were told at failures, edits and prompts, the newest first.
 type Delivered struct {
 	Delivered []Delivery `json:"delivered"`
 	More      int        `json:"more"` // that are not listed
@@ -46,7 +46,7 @@ func (a Access) Delivered(ctx context.Context, st *store.Store) (Delivered, erro
 	calls := map[string][]memoir.Item{}               // by session
 	for _, r := range receipts[:len(receipts)-out.More] {
 		if known[r.Project] == nil {
-			known[r.Project] = a.statementsOf(r.Project)
+			known[r.Project] = a.statementsOf(ctx, st, r.Project)
 		}
 		statement := known[r.Project][r.Statement]
 		one := Delivery{At: r.At, Event: r.Event, Project: r.Project, Session: a.Clean(r.Session), Statement: r.Statement,
@@ -62,9 +62,13 @@ func (a Access) Delivered(ctx context.Context, st *store.Store) (Delivered, erro
 	return out, ctx.Err()
 }
 
-func (a Access) statementsOf(project string) map[string]memoir.Statement {
+func (a Access) statementsOf(ctx context.Context, st *store.Store, project string) map[string]memoir.Statement {
 	content, _ := memory.At(a.Home, project).Open(memory.StatementsFile) // without it the texts are unknown
 	extractions, _ := memory.DecodeStatements(content)
+	if st != nil {
+		said, _ := st.Said(ctx, project)
+		extractions = append(said, extractions...)
+	}
 	out := map[string]memoir.Statement{}
 	for _, e := range extractions {
 		for _, s := range e.Statements {

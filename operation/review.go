@@ -27,6 +27,20 @@ type Review struct {
 	Left  int          `json:"-"` // of what was said once
 }
 
+// Text counts what waits, with "new" as the start of a session and status have it.
+func (r Review) Text() string {
+	fresh, notes := 0, 0
+	for _, l := range r.Lines {
+		if l.State != "once" && l.note.ID != 0 {
+			notes++
+		} else if l.State != "once" {
+			fresh++
+		}
+	}
+	all := len(r.Lines) + r.Left
+	return fmt.Sprintf("%d left: %d new, %s, %d said once", all, fresh, memoir.Count(notes, "note"), all-fresh-notes)
+}
+
 // ReviewLine is a line of MEMORY.md with its key as the id, an agent's note with its number, or a statement that a
 // person said once.
 type ReviewLine struct {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/deliver"
 	"memoir/extract"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
@@ -42,7 +43,11 @@ func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Sess
 		s.progress(Progress{Stage: StageRead, Done: done, Total: len(sessions)})
 		done += len(batch)
 		taken := s.readAll(ctx, batch)
-		if err := cmp.Or(s.faulty(), s.store.TakeIn(context.WithoutCancel(ctx), s.epoch, taken)); err != nil {
+		err := s.faulty()
+		for _, one := range taken {
+			err = cmp.Or(err, deliver.Repaired(s.opts.Home, one.Statements))
+		}
+		if err = cmp.Or(err, s.store.TakeIn(context.WithoutCancel(ctx), s.epoch, taken)); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {

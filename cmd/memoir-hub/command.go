@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -153,6 +154,9 @@ func serveCommand() *cli.Command {
 			&cli.IntFlag{Name: "workers", Value: 2, Usage: "work on `N` jobs at a time beside requests; 0: `worker` does"},
 		}, workFlags...),
 		func(c *cli.Context, h *hub.Hub, _ []string) error {
+			if os.Getenv("GOMEMLIMIT") == "" { // Go would let garbage double what pushes take
+				debug.SetMemoryLimit(int64(128+32*c.Int("workers")) << 20)
+			}
 			return h.Serve(c.Context, hub.ServeOptions{
 				Listen: c.String("listen"), Certificate: c.String("tls-cert"), Key: c.String("tls-key"),
 				Metrics: c.String("metrics-listen"), Work: workOptions(c, c.Int("workers")),

@@ -193,6 +193,9 @@ func (p *program) search(c *cli.Context) error {
 		switch n, where := len(found.Hits), cmp.Or(project, "all projects"); {
 		case n == 0:
 			p.ui.say("no match in %s", where)
+			if project != "" {
+				p.ui.sayHint("--all searches all projects")
+			}
 		case found.More:
 			p.ui.say("the %s in %s; --max N shows more", count(n, "best hit"), where)
 		default:

@@ -311,8 +311,35 @@ func (p *program) atAction(c *cli.Context, in hookInput, agent, event string,
 // reader chooses statements of a project for a session.
 func (p *program) reader(c *cli.Context, home, project, tree, session string) deliver.Reader {
 	return deliver.Reader{Project: project, Root: memory.At(home, project), Top: tree, Session: session,
-		Removed:  sync.OnceValues(func() ([]string, error) { return p.removedLines(c, project) }),
-		Accepted: func() (map[string]int64, error) { return p.accepted(c, project) }}
+		Removed: sync.OnceValues(func() ([]string, error) {
+			edits, err := readNow(p, c, project, (*store.Store).HandEdits)
+			var lines []string
+			for _, edit := range edits {
+				if edit.Action == memoir.EditRemoved {
+					lines = append(lines, edit.Text)
+				}
+			}
+			return lines, err
+		}),
+		Accepted: func() (map[string]int64, error) { return readNow(p, c, project, (*store.Store).Answered) },
+		Said: func(signatures map[string]bool) ([]memoir.Extraction, error) {
+			if !deliver.IsLately(home, signatures) {
+				return nil, nil
+			}
+			p.reading, _ = p.openToInject(c) // for all that follows; it need not be closed
+			return readNow(p, c, project, (*store.Store).Said)
+		}}
+}
+
+// readNow reads something of a project from the database: nothing if it cannot be opened now.
+func readNow[T any](p *program, c *cli.Context, project string,
+	read func(st *store.Store, ctx context.Context, project string) (T, error)) (value T, err error) {
+	st, err := p.openToInject(c)
+	if err != nil || st == nil {
+		return value, err
+	}
+	defer p.release(st)
+	return read(st, c.Context, project)
 }
 
 // leastAtPrompt is the least match of a line that is told at a prompt.
@@ -351,30 +378,4 @@ func onEdit(r deliver.Reader, diff, dir string, first firstly) (text string, err
 		}
 	}
 	return text, nil
-}
-
-// removedLines returns the lines that people removed from the memory of a project.
-func (p *program) removedLines(c *cli.Context, project string) (lines []string, err error) {
-	st, err := p.openToInject(c)
-	if err != nil || st == nil {
-		return nil, err
-	}
-	defer st.Close()
-	edits, err := st.HandEdits(c.Context, project)
-	for _, edit := range edits {
-		if edit.Action == memoir.EditRemoved {
-			lines = append(lines, edit.Text)
-		}
-	}
-	return lines, err
-}
-
-// accepted returns what a person answered in reviews.
-func (p *program) accepted(c *cli.Context, project string) (map[string]int64, error) {
-	st, err := p.openToInject(c)
-	if err != nil || st == nil {
-		return nil, err
-	}
-	defer st.Close()
-	return st.Answered(c.Context, project)
 }

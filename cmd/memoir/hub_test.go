@@ -95,6 +95,14 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 		h.read(r, &next)
 		h.rotated[token], h.rotated[next.Token] = "", member
 		out = h.joined(member, next.Token)
+	case route == "POST /v1/sessions":
+		var t hub.Transcript
+		if h.read(r, &t); t.Check() != nil {
+			problem(400, hub.Problem{Title: t.Check().Error(), Code: hub.CodeUsage})
+			return
+		}
+		out = hub.Accepted{New: !h.revoked[t.Hash()]}
+		h.revoked[t.Hash()] = true
 	case route == "GET /v1/me":
 		out = h.joined(member, "")
 	case r.Method == "DELETE":

@@ -66,7 +66,7 @@ func installCommand(p *program) *cli.Command {
 
 func uninstallCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "uninstall", Category: groupUpkeep, ArgsUsage: "[AGENT]...",
+		Name: "uninstall", Category: groupStart, ArgsUsage: "[AGENT]...",
 		Usage: "undo what install changed in agents",
 		Description: help("Shows the changes, asks, and makes them. Restores each file byte for byte if nobody else\n"+
 			"changed it since, and otherwise removes exactly memoir's entries. Without a name it undoes\n"+

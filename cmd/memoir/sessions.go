@@ -18,7 +18,7 @@ import (
 
 func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "sessions", Category: groupLook,
+		Name: "sessions", Category: groupUpkeep,
 		Usage: "list sessions, each with its reason",
 		Description: help("Lists all registered sessions, newest first, each with its reason:\n"+
 			"eligible, or why it is skipped. The last run set the reasons. Nothing is extracted from a\n"+

@@ -42,8 +42,10 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 		return nil
 	case c.String("turn") != "":
 		return p.background(c, "--turn="+memoir.SessionKey(memoir.Source(agent), in.session()))
-	case agent != "" && (!settings.Memories.RunAtSessionEnd || in.session() == ""):
+	case agent != "" && in.session() == "":
 		return nil
+	case agent != "" && !settings.Memories.RunAtSessionEnd:
+		return p.ended(c, in)
 	case agent != "":
 		return p.background(c, "--only="+memoir.SessionKey(memoir.Source(agent), in.session()),
 			fmt.Sprintf("--timeout=%ds", settings.Memories.SessionEndSeconds))
@@ -260,6 +262,18 @@ func (p *program) heard(c *cli.Context, opts pipeline.Options, settings *config.
 		return p.projectOfSession(c, settings, opts.Home, dir)
 	}
 	return found, nil
+}
+
+// ended reads a session that has ended, so that others are told its repairs, and starts nothing.
+func (p *program) ended(c *cli.Context, in hookInput) error {
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return err
+	}
+	p.hook = new(c.String("ended")) // nothing is printed
+	p.reading, _ = openAtOnce(c.Context, opts)
+	_, err = p.heard(c, opts, &opts.Settings, &in)
+	return err
 }
 
 func (p *program) hear(c *cli.Context, opts pipeline.Options, dir string, unread bool) (err error) {

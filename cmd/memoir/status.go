@@ -19,15 +19,16 @@ func statusCommand(p *program) *cli.Command {
 		Usage: "show running, failed and dead jobs, and what the next run would do",
 		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
 			"next attempt, dead jobs, the result of the last run (one with nothing to do is recorded only\n"+
-			"after one that failed), projects with lines for `memoir review`, and what the next run would do\n"+
-			"with the registered sessions;\n"+
+			"after one that failed), projects with new lines for `memoir review`, and what the next run would\n"+
+			"do with the registered sessions;\n"+
 			"`memoir run --dry-run` also looks for new ones. Long lists are cut; -v shows all.\n"+
 			"--usage instead shows the use of language models by day, project and model; --delivered what\n"+
-			"sessions were told after failures and edits, and whether they ran what had passed.",
+			"sessions were told at failures, edits and prompts, and whether they ran what had passed, but\n"+
+			"not what they were told at their starts.",
 			"memoir status", "memoir status --json", "memoir status --usage", "memoir status --delivered"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "usage", Usage: "show the use of language models"},
-			&cli.BoolFlag{Name: "delivered", Usage: "show what sessions were told after failures and edits"},
+			&cli.BoolFlag{Name: "delivered", Usage: "show what sessions were told at failures, edits and prompts"},
 			nowFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -81,7 +82,7 @@ func (p *program) printStatus(s operation.Status) {
 	var due, fresh []string
 	for _, project := range s.Projects {
 		if project.New > 0 {
-			fresh = append(fresh, fmt.Sprintf("%s %d", project.ID, project.New))
+			fresh = append(fresh, fmt.Sprintf("%s %d new", project.ID, project.New))
 		}
 		if project.Due {
 			due = append(due, project.ID)

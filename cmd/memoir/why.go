@@ -123,19 +123,19 @@ func (p *program) review(c *cli.Context) error {
 	switch {
 	case err != nil:
 	case c.Bool("yes"):
-		found.Lines = slices.DeleteFunc(found.Lines, func(l operation.ReviewLine) bool {
-			keep := l.Takes()[0] == "keep"
-			if keep {
+		for _, l := range found.Lines {
+			if l.Takes()[0] == "keep" {
 				answers = append(answers, operation.Answer{Line: l, Answer: "keep"})
 			}
-			return keep
-		})
+		}
 	case c.Bool("json"):
 		err = a.Evidence(c.Context, st, found.Lines...)
 	default:
-		answers, err = p.askAbout(c.Context, a, st, found.Lines)
-		found.Left -= len(answers)
+		answers, err = p.askAbout(c.Context, a, st, found)
 	}
+	found.Lines = slices.DeleteFunc(found.Lines, func(l operation.ReviewLine) bool {
+		return slices.ContainsFunc(answers, func(one operation.Answer) bool { return one.Line.ID == l.ID })
+	})
 	if len(answers) > 0 {
 		opts, to, failed := p.openToChange(c)
 		if failed == nil {
@@ -145,14 +145,19 @@ func (p *program) review(c *cli.Context) error {
 		err = cmp.Or(failed, err)
 	}
 	return p.result(c, err, found, func() {
-		p.ui.say("%s answered, %d left", countAre(len(answers), "line"), len(found.Lines)+found.Left)
+		p.ui.say("%s answered, %s", countAre(len(answers), "line"), found.Text())
+		news, _ := operation.ReadNews(c.Context, st, a.Home, memoir.UserProjectID)
+		if news.New > 0 && project.ID != memoir.UserProjectID {
+			p.ui.sayHint(fmt.Sprintf("%d new for all projects: `memoir review --project user` asks", news.New))
+		}
 	})
 }
 
 // askAbout shows lines, and on a terminal asks about each. After a quit or an error it returns the answers so far.
-func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.Store, lines []operation.ReviewLine) (
+func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.Store, r operation.Review) (
 	answers []operation.Answer, err error) {
-	for i, l := range lines {
+	all := len(r.Lines) + r.Left
+	for i, l := range r.Lines {
 		if err := a.Evidence(ctx, st, l); err != nil {
 			return answers, err
 		}
@@ -168,7 +173,7 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 		case "unconfirmed":
 			question, keys = "confirm, drop, edit", "cdesq"
 		}
-		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, len(lines), question, keys), keys)
+		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, all, question, keys), keys)
 		if err != nil || key == "q" {
 			return answers, err
 		}

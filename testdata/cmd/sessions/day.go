@@ -10,11 +10,12 @@ import (
 	"memoir/testdata/mockmodel"
 )
 
-// What the user of Claude Code says in three sessions of a day, and what the first of them runs.
+// What the user of Claude Code says in three sessions of a day, and what the first of them runs: a command that passes is
+// told later if a person names it.
 const (
-	dayFirst  = taught + " Now lint it."
+	dayFirst  = taught + " Now lint it: `" + dayTarget + "`."
 	dayThird  = "Is the lamp lit?"
-	dayTarget = "make lint"
+	dayTarget = "make lint J=2"
 )
 
 // aDay is a user's day that begins with nothing: install, and three sessions of Claude Code. The second is told

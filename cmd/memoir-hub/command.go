@@ -32,8 +32,8 @@ func newApp() *cli.App {
 	return &cli.App{
 		Name: "memoir-hub", Usage: "a team's hub for memoir", Version: version(), HideHelpCommand: true, Action: unknown,
 		Flags: []cli.Flag{cli.HelpFlag}, // urfave/cli leaves it out, since there is a command help
-		Description: "Machines push what their sessions showed, and pull what others pushed. `serve` runs as a role that\n" +
-			"row-level security binds; all other commands as the role that owns the tables.\n\n" +
+		Description: "Machines push what their sessions showed, and pull what others pushed. `serve` and `worker` run as\n" +
+			"a role that row-level security binds; all other commands as the role that owns the tables.\n\n" +
 			"Exit codes: 0 done; 1 failed; 2 bad usage or configuration; 130 interrupted.",
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
@@ -74,7 +74,7 @@ func newApp() *cli.App {
 			group("generation", "memories that workers have made of a project", generationCommands()...),
 			group("job", "what workers do", list("jobs that wait, run or have failed, with the reason",
 				"memoir-hub job list", hub.Admin.Jobs)),
-			admin("erase", "MEMBER", "remove a member with all statements; only hashes stay", "memoir-hub erase anna", nil,
+			admin("erase", "MEMBER", "remove a member with all statements; name and hashes stay", "memoir-hub erase anna", nil,
 				func(c *cli.Context, a hub.Admin, args []string) error {
 					n, err := a.Erase(c.Context, args[0])
 					return said(err, "erased %s of %s; the published memory has them until the next generation, "+
@@ -127,7 +127,7 @@ func migrateCommand() *cli.Command {
 	return command("migrate", "", "create or update the tables, and grant the serving role what it needs",
 		"memoir-hub migrate --database postgres://hub_owner@db/memoir --serve-role hub_serve",
 		[]cli.Flag{
-			&cli.StringFlag{Name: "serve-role", Required: true, Usage: "the role `NAME` that `serve` uses"},
+			&cli.StringFlag{Name: "serve-role", Required: true, Usage: "the role `NAME` of `serve` and `worker`"},
 			&cli.BoolFlag{Name: "new-epoch", DisableDefaultText: true,
 				Usage: "machines send and read everything again: after the database's files were copied back"},
 		},
@@ -181,7 +181,7 @@ func workOptions(c *cli.Context, workers int) hub.WorkOptions {
 }
 
 func workerCommand() *cli.Command {
-	return command("worker", "", "work on jobs alone, until SIGTERM: consolidate what machines pushed",
+	return command("worker", "", "work on jobs alone, until SIGTERM: extract from sessions, and consolidate",
 		"memoir-hub worker --concurrency 8 --poll-only",
 		append([]cli.Flag{&cli.IntFlag{Name: "concurrency", Value: 4, Usage: "work on `N` jobs at a time"}}, workFlags...),
 		func(c *cli.Context, h *hub.Hub, _ []string) error {

@@ -46,8 +46,8 @@ func teamCommand(p *program) *cli.Command {
 				"memoir team join https://hub.example.com", "memoir team join https://hub.example.com --code-file - < code"),
 			sub(p.leaveTeam, "leave", "", "leave the hub",
 				"Withdraws from the hub what this machine sent, then removes the token, the shares and what was\n"+
-					"received. It asks first; without a terminal it needs --yes, or --keep. Without the hub it changes\n"+
-					"nothing and exits with 1, except with --keep.", append(keep, yesFlag()), "memoir team leave"),
+					"received. It asks first; without a terminal it needs --yes. With --keep it does not ask. Without the\n"+
+					"hub it changes nothing and exits with 1, but with --keep.", append(keep, yesFlag()), "memoir team leave"),
 			sub(p.share, "share", "[PROJECT]", "share a project",
 				"Lets the statements of this directory's project, or another, leave with the next run. It says\n"+
 					"what would leave and asks first; without a terminal it needs --yes. Machines share what has the\n"+
@@ -62,19 +62,19 @@ func teamCommand(p *program) *cli.Command {
 			sub(p.pushTeam, "push", "[URL]", "send now, or send sessions from a container", syncs+"\n"+
 				"With a URL and --transcripts it sends the sessions of this directory's project to a hub that this\n"+
 				"home has not joined, redacted and each once; the hub extracts from them: docs/fleets.md. What a\n"+
-				"person said in them is kept by nobody. It exits with 3 if some could not be read or sent.",
+				"person said is kept by nobody. It exits with 3 if one cannot be sent, or all are of other projects.",
 				containerFlags(&cli.StringFlag{Name: "transcripts", Usage: "send the sessions below `DIR`"},
 					&cli.BoolFlag{Name: "dry-run", Usage: "list what would be sent, with --json all of it, and send nothing"}),
 				"memoir team push", "memoir team push https://hub.example.com --token-env MEMOIR_TOKEN --transcripts ~/.claude"),
 			sub(p.pullTeam, "pull", "[URL]", "receive now, or get a memory into a container", syncs+"\n"+
 				"With a URL it gets the memory of this directory's project from a hub that this home has not\n"+
 				"joined, for containers: docs/fleets.md. The home gets no database, and sessions are told the\n"+
-				"memory even if memories.enabled is off. If there is none, or the hub is away, it says so and\n"+
-				"exits with 0.", containerFlags(),
+				"memory unless memories.enabled was set to false. If there is none, or the hub is away, it says so\n"+
+				"and exits with 0.", containerFlags(),
 				"memoir team pull", "memoir team pull https://hub.example.com --token-env MEMOIR_TOKEN"),
 			sub(p.teamStatus, "status", "", "show what is shared, and how synchronising goes",
-				"Shows the hub, the shared projects, what waits, what stays here and why, and since when\n"+
-					"synchronising fails. It uses no network.", nil, "memoir team status"),
+				"Shows the team memories of repositories, the hub, the shared projects, what waits, what stays here\n"+
+					"and why, and since when synchronising fails. It uses no network.", nil, "memoir team status"),
 		),
 	}
 }

@@ -107,7 +107,9 @@ func (r Reader) OnEdit(path string, first func(Known) bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	all, err = r.holding(slices.DeleteFunc(all, func(k Known) bool { return !concerns(k.Statement, path) }))
+	all, err = r.holding(slices.DeleteFunc(all, func(k Known) bool {
+		return !concerns(k.Statement, path) || !r.trusted(k)
+	}))
 	return edit(path, all, first), err
 }
 
@@ -135,7 +137,7 @@ func (r Reader) AtPrompt(keys []string, now time.Time, first func(Known) bool) (
 	var about []Known
 	for _, key := range keys {
 		i := slices.IndexFunc(all, func(k Known) bool { return slices.Contains(made[k.ID], key) })
-		if i < 0 {
+		if i < 0 || !r.trusted(all[i]) {
 			continue
 		}
 		checked, err := r.Root.Check(r.Top, []string{all[i].Text})
@@ -229,9 +231,9 @@ func (r Reader) open(file string) ([]byte, error) {
 	return content, err
 }
 
-// trusted reports whether a command may be told: it is of this person, or they accepted a line with it.
+// trusted reports whether a statement may be told: it has no command, is of this person, or they accepted its line.
 func (r Reader) trusted(k Known) bool {
-	if memoir.MemberOf(k.Session) == "" || r.Accepted == nil {
+	if k.Command+k.Fix == "" || memoir.MemberOf(k.Session) == "" || r.Accepted == nil {
 		return true
 	}
 	accepted, err := r.Accepted()

@@ -261,4 +261,12 @@ func TestAMembersCommandIsToldOnceAPersonAcceptedIt(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", name, text, err, test.want)
 		}
 	}
+	theirs.Paths = []string{"a/b.go"}
+	r := published(t, map[string][]memoir.Statement{"team:alice-1f": {theirs}}, nil)
+	for accepted, want := range map[int64]bool{0: false, 1: true} {
+		r.Accepted = func() (map[string]int64, error) { return map[string]int64{id: accepted}, nil }
+		if text, err := r.OnEdit("a/b.go", always); err != nil || (text != "") != want {
+			t.Errorf("after an edit, %d: %q %v", accepted, text, err)
+		}
+	}
 }

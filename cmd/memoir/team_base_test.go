@@ -245,6 +245,7 @@ func TestAHostileArchiveSaysNothing(t *testing.T) {
 		"no statements": {change: func(f memory.Files) { f[memory.StatementsFile] = []byte("intruder") }, fails: "cannot be used"},
 		"no archive": {before: func(w http.ResponseWriter, r *http.Request) bool {
 			if strings.HasSuffix(r.URL.Path, "archive") {
+				w.Header().Set(hubwire.VersionHeader, "1")
 				w.Header().Set(hubwire.GenerationHeader, "9")
 				w.Header().Set("ETag", `"no"`)
 				_, _ = w.Write([]byte("intruder"))

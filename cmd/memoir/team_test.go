@@ -469,7 +469,7 @@ func TestWhatTheMemberHasWithdrawnStaysHere(t *testing.T) {
 	h := startHub(t)
 	s := member(t, h, "anna-1")
 	s.run()
-	s.good("team", "leave")
+	s.good("team", "leave", "--yes")
 	s = joined(t, h.URL, "anna-2", "anna-1")
 	_, _, said := s.memoir("team", "sync")
 	want := []team.Held{{Session: "codex:first-anna-1", Project: appKey, Why: "withdrawn before; the hub does not take it again"}}

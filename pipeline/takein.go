@@ -43,10 +43,11 @@ func (s *scan) takeIn(ctx context.Context, keys []string, leave func(memoir.Sess
 		s.progress(Progress{Stage: StageRead, Done: done, Total: len(sessions)})
 		done += len(batch)
 		taken := s.readAll(ctx, batch)
-		err := s.faulty()
+		var said []memoir.Statement
 		for _, one := range taken {
-			err = cmp.Or(err, deliver.Repaired(s.opts.Home, one.Statements))
+			said = append(said, one.Statements...)
 		}
+		err := cmp.Or(s.faulty(), deliver.Repaired(s.opts.Home, said))
 		if err = cmp.Or(err, s.store.TakeIn(context.WithoutCancel(ctx), s.epoch, taken)); err != nil {
 			return err
 		}

@@ -155,29 +155,6 @@ func Compare(home, project string, from, to int) (Comparison, error) {
 	return out, nil
 }
 
-// A DiffLine is a line of a unified diff. Mark is + for an added line, - for a removed one, @ for a header, or empty.
-type DiffLine struct{ Mark, Text string }
-
-// DiffLines returns the lines of a unified diff.
-func DiffLines(text string) (out []DiffLine) {
-	hunk := false // a removed line may look like a header
-	for line := range strings.Lines(text) {
-		l := DiffLine{Text: line}
-		switch first := line[:1]; first {
-		case "+", "-":
-			if l.Mark = first; !hunk {
-				l.Mark = "@"
-			}
-		case "@":
-			l.Mark, hunk = "@", true
-		default:
-			hunk = hunk && first == " "
-		}
-		out = append(out, l)
-	}
-	return out
-}
-
 // markWritten marks the lines that a person wrote into the live memory since it was published.
 func (a Access) markWritten(live *memory.Snapshot) {
 	lines := map[string]memoir.LineOrigin{}

@@ -1,17 +1,72 @@
 package pages
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"time"
 
 	"memoir"
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
+	"memoir/internal/lazyregexp"
 )
+
+// TokenFile is the file in a home that holds the token.
+const TokenFile = "token"
+
+// tokenForm matches a token: base32 of at least 128 bits.
+var tokenForm = lazyregexp.New(`^[A-Z2-7]{26,100}$`)
+
+// TokenOf returns the token of a home. It creates a new one if the file is missing, damaged or accessible to other
+// users. The caller's alone calls a function while no other process creates a token.
+func TokenOf(home string, alone func(func() error) error) (string, error) {
+	path := filepath.Join(home, TokenFile)
+	token := readToken(path)
+	if token != "" {
+		return token, nil
+	}
+	err := alone(func() error {
+		if token = readToken(path); token != "" {
+			return nil
+		}
+		token = rand.Text()
+		err := failpoint.Remove(path)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = failpoint.WriteFile(path, []byte(token+"\n"), 0o600) // readToken refuses a partial write
+		}
+		if err != nil {
+			return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "store the server's token in %s: %w", path, err)
+		}
+		return nil
+	})
+	return token, err
+}
+
+func readToken(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return ""
+	}
+	content, err := disk.ReadFile(path, 1<<10)
+	token := strings.TrimSpace(string(content))
+	if err != nil || !tokenForm.MatchString(token) {
+		return ""
+	}
+	return token
+}
 
 // A Guard is what requests to a server on a loopback address pass. Its only state is the key of its cookies.
 type Guard struct {
@@ -100,4 +155,47 @@ func (g Guard) known(r *http.Request) bool {
 // same compares secrets in constant time. An empty want equals nothing.
 func same(given, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}
+
+// Listen opens a port of 127.0.0.1; 0 is any free port.
+func Listen(port int) (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, memoir.Errorf(memoir.CodeUsage, "without --port, a free one is used", "open port %d: %w", port, err)
+	}
+	return l, nil
+}
+
+// Address returns the URL of the pages and the API. A browser that opens the URL with the token gets the cookie.
+func Address(l net.Listener, token string) string {
+	address := "http://" + l.Addr().String() + "/"
+	if token != "" {
+		address += "?token=" + token
+	}
+	return address
+}
+
+// grace is the time that open requests have to end after ctx is done.
+const grace = 3 * time.Second
+
+// Run answers requests until ctx is done. Open requests then have a grace period to end.
+func Run(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 5 * time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
 }

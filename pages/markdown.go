@@ -18,6 +18,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
@@ -180,4 +181,15 @@ func (d Prose) mark(n ast.Node) {
 			n.Parent().InsertAfter(n.Parent(), n, mark)
 		}
 	}
+}
+
+// Uncited returns a line of a memory without its citation and the mark of what was said once, in whose place its mark
+// stands.
+func Uncited(line string) string {
+	words := memoir.LineText(line)
+	before, _, ok := strings.Cut(line, words)
+	if !ok || words == "" {
+		return line
+	}
+	return before + words
 }

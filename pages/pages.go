@@ -1,7 +1,7 @@
 // Package pages has what the pages of a home and those of a hub share: the frame, the style and the Markdown of a page,
 // and who may open one on a loopback address. What pages show belongs to serve and hub.
 //
-// Read pages.go first (a page and its templates), then guard.go (access), listen.go (the server), markdown.go (texts).
+// Read pages.go first (a page and its templates), then guard.go (access), markdown.go (texts).
 package pages
 
 import (
@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -126,10 +127,47 @@ func Write(w http.ResponseWriter, all *template.Template, p Page, status int) {
 // Render returns a page in its frame.
 func Render(all *template.Template, p Page) ([]byte, error) {
 	var body, whole bytes.Buffer
+	if p.Project != "" {
+		p.Title = p.Project + ": " + p.Title
+	}
 	if err := all.ExecuteTemplate(&body, p.Name+".html", p); err != nil {
 		return nil, err
 	}
 	p.Body = template.HTML(body.String()) // the template has escaped it
 	err := all.ExecuteTemplate(&whole, "frame.html", p)
 	return whole.Bytes(), err
+}
+
+// A Failure is an error as a page or as JSON.
+type Failure struct {
+	Error string `json:"error"`
+	Hint  string `json:"hint"`
+	Code  string `json:"code"`
+}
+
+// FailureOf returns an error that a request ended with, and its HTTP status.
+func FailureOf(err error) (int, Failure) {
+	f := Failure{memoir.Cut(err.Error(), 1000), memoir.HintOf(err), string(memoir.CodeOf(err))}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		f.Hint, f.Code = "at most 1 MB", "too_large"
+		return http.StatusRequestEntityTooLarge, f
+	}
+	if status, ok := statuses[memoir.CodeOf(err)]; ok {
+		return status, f
+	}
+	return http.StatusInternalServerError, f
+}
+
+// statuses are the HTTP statuses of error codes. The status of other errors is 500.
+var statuses = map[memoir.Code]int{
+	memoir.CodeUsage: http.StatusUnprocessableEntity, memoir.CodeInvalid: http.StatusUnprocessableEntity,
+	memoir.CodeNotFound: http.StatusNotFound, memoir.CodeUnreadable: http.StatusNotFound,
+	memoir.CodeBusy: http.StatusConflict, memoir.CodeLeaseLost: http.StatusConflict,
+	memoir.CodeChanged: http.StatusConflict,
+	memoir.CodeStorage: http.StatusInsufficientStorage, memoir.CodeInterrupted: http.StatusServiceUnavailable,
+}
+
+// Show answers with the page of the failure.
+func (f Failure) Show(w http.ResponseWriter, all *template.Template, status int) {
+	Write(w, all, Page{Name: "failure", Title: http.StatusText(status), Data: f}, status)
 }

@@ -120,12 +120,8 @@ func (s *server) answering(op route) http.Handler {
 		case byForm(r):
 			http.Redirect(w, r, r.URL.EscapedPath()+"#main", http.StatusSeeOther) // the keyboard begins there
 		case op.page != "" && wantsPage(r):
-			project := s.Clean(projectOf(r))
-			p := pages.Page{Name: op.page, Title: op.title, Project: project, Query: r.URL.Query(), Data: out}
-			if project != "" {
-				p.Title = project + ": " + op.title
-			}
-			pages.Write(w, templates(), p, http.StatusOK)
+			pages.Write(w, templates(), pages.Page{Name: op.page, Title: op.title, Project: s.Clean(projectOf(r)),
+				Query: r.URL.Query(), Data: out}, http.StatusOK)
 		case op.method == http.MethodPost:
 			give(w, http.StatusCreated, out)
 		default:

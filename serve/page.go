@@ -119,21 +119,13 @@ func linesOf(all *template.Template, p pages.Page, project string, lines []opera
 			if err := all.ExecuteTemplate(&mark, "mark", p); err != nil {
 				return "", err
 			}
-			l.Text = uncited(l)
+			if l.Why != nil {
+				l.Text = pages.Uncited(l.Text)
+			}
 		}
 		of.Add(l.Text, template.HTML(mark.String()))
 	}
 	return of.Render()
-}
-
-// uncited returns a line without its citation and the mark of what was said once, in whose place its own mark stands.
-func uncited(l operation.Line) string {
-	words := memoir.LineText(l.Text)
-	before, _, ok := strings.Cut(l.Text, words)
-	if !ok || words == "" || l.Why == nil {
-		return l.Text
-	}
-	return before + words
 }
 
 // fileOf renders a file of a memory.

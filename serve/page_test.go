@@ -264,11 +264,8 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 		"/memory", "/sessions", "/sessions/2b9ad815", "/sessions/conversation:hostile", "/search?q=sign+tags&kind=said", "/queue", "/usage", "/delivered"} {
 		must(t, b.Visit(address+page))
 		for _, width := range []int{360, 1280} {
-			must(t, b.Screen(width, 800, false))
-			var over []string
-			must(t, b.Eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
-				document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")].filter((e) =>
-					e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML.slice(0, 200)).slice(0, 3)`, &over))
+			over, err := b.Over(width)
+			must(t, err)
 			if len(over) > 0 {
 				t.Errorf("%s at %d pixels: %q", page, width, over)
 			}

@@ -2,8 +2,8 @@
 // pages as one file. All output is redacted and read anew for each request. What it reads and changes belongs to
 // operation, flags and the terminal to cmd/memoir.
 //
-// Read serve.go first (the server), then token.go, api.go (the routes), read.go (their answers), page.go (the pages and
-// the export). The frame of pages, and who may ask, is in package pages.
+// Read serve.go first (the server), then api.go (the routes), read.go (their answers), page.go (the pages and the
+// export). The frame of pages, and who may ask, is in package pages.
 package serve
 
 import (
@@ -17,11 +17,12 @@ import (
 // Options are the dependencies of a server. All are required.
 type Options struct {
 	operation.Access
-	Token string // of TokenOf
+	Token string // of pages.TokenOf
 	// Injected returns the text that the next session of a project gets, neutralised; it may be empty.
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
 
+// server answers requests. It has no state.
 type server struct{ Options }
 
 // Handler returns the handler of all requests to a server on a loopback address.

@@ -93,7 +93,7 @@ func (p *program) serve(c *cli.Context) error {
 	defer l.Close()
 	open := pages.Address(l, o.Token)
 	out := map[string]string{"address": pages.Address(l, ""), "open": open,
-		"token_file": filepath.Join(o.Home, serve.TokenFile)}
+		"token_file": filepath.Join(o.Home, pages.TokenFile)}
 	if err := p.result(c, nil, out, func() { p.ui.printf("%s\n", open) }); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (p *program) served(c *cli.Context) (serve.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Token, err = serve.TokenOf(o.Home, func(change func() error) error {
+	o.Token, err = pages.TokenOf(o.Home, func(change func() error) error {
 		settings, err := p.settings(c, nil)
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ func shown(t *testing.T) (*hubtest.Database, http.Handler) {
 	d := hubtest.NewDatabase(t)
 	url := d.Hub(t)
 	anna := join(t, url, d.Member(t, "anna", wire.Writer))
-	eve := join(t, url, d.Member(t, "<b>eve</b>", wire.Reader, "host/empty"))
+	eve := join(t, url, d.Member(t, "<b>eve</b>", wire.Reader, "a.host/empty"))
 	if err := d.Admin.Grant(t.Context(), "<b>eve</b>", shop, wire.Writer, true); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ var shownPages = map[string][]string{
 	"/projects/github.com%2Facme%2Fshop/generations":               {"waiting</span>", "published</span>", "memory?n=2&amp;from=1"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=2&from=1":         {"Changes from generation 1", "<del>-- The parser drops tabs"},
 	"/projects/host%2Fa%20%3Ci%3Eproject%3C%2Fi%3E%3Fx=1&y/memory": {"retries twice"},
-	"/projects/host%2Fempty/memory":                                {"No memory is published yet."},
+	"/projects/a.host%2Fempty/memory":                              {"No memory is published yet."},
 	"/projects/host%2Fstrange/memory":                              {"there is no project"},
 	"/members":                                                     {"&lt;b&gt;eve&lt;/b&gt;", "* writer", shop + " writer", "last seen <time", "!stranger"},
 	"/queue":                                                       {"discarded", "the answer is &lt;b&gt;no"},
@@ -114,7 +114,7 @@ func TestPagesShowWhatAHubHolds(t *testing.T) {
 		}
 	}
 	first := asked(handler, "GET", "/projects", pagesToken).Body.String()
-	if at := strings.Index(first, "host/empty"); at < strings.Index(first, shop) || at < strings.Index(first, "host/a ") {
+	if at := strings.Index(first, "a.host/empty"); at < strings.Index(first, shop) || at < strings.Index(first, "host/a ") {
 		t.Error("an empty project is not the last")
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE"} {
@@ -126,6 +126,9 @@ func TestPagesShowWhatAHubHolds(t *testing.T) {
 		t.Errorf("without the token: %d", w.Code)
 	}
 
+	if set, err := d.Owner.Setting(t.Context(), "transaction_read_only"); err != nil || set.Rows[0][0] != "on" {
+		t.Errorf("lists are read in a transaction that can write: %v, %v", set, err)
+	}
 	serving, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL()})
 	if err != nil {
 		t.Fatal(err)

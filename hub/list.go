@@ -12,13 +12,16 @@ type Table struct {
 	Rows    [][]any
 }
 
-func (h *Hub) table(ctx context.Context, sql string, args ...any) (Table, error) {
-	rows, _ := h.pool.Query(ctx, sql, args...) // rows have its error, too
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
-	t := Table{Rows: found}
-	for _, field := range rows.FieldDescriptions() {
-		t.Columns = append(t.Columns, field.Name)
-	}
+// table reads in a transaction that cannot write.
+func (h *Hub) table(ctx context.Context, sql string, args ...any) (t Table, err error) {
+	err = pgx.BeginTxFunc(ctx, h.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
+		rows, _ := tx.Query(ctx, sql, args...) // rows have its error, too
+		t.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
+		for _, field := range rows.FieldDescriptions() {
+			t.Columns = append(t.Columns, field.Name)
+		}
+		return err
+	})
 	return t, asError(err)
 }
 
@@ -40,13 +43,14 @@ func (h *Hub) Organisations(ctx context.Context) (Table, error) {
 		FROM memoir.organisation o ORDER BY name`)
 }
 
-// Members lists the members of the organisation. Their roles are "PROJECT ROLE", * for every project.
+// Members lists the members of the organisation. Their roles are "PROJECT ROLE", * for every project. When a machine of
+// theirs was seen last is known to 10 minutes; its token counts from when it was made.
 func (a Admin) Members(ctx context.Context) (Table, error) {
 	return a.table(ctx, `SELECT name,
 			ARRAY(SELECT coalesce(p.key, '*') || ' ' || a.role FROM memoir.access a
 				LEFT JOIN memoir.project p ON p.id = a.project WHERE a.member = m.id ORDER BY p.key) AS roles,
 			(SELECT count(*) FROM memoir.token t WHERE t.member = m.id AND revoked IS NULL AND expires > now()) AS machines,
-			removed IS NOT NULL AS removed
+			(SELECT max(seen) FROM memoir.token t WHERE t.member = m.id) AS seen, removed IS NOT NULL AS removed
 		FROM memoir.member m WHERE organisation = $1 ORDER BY name`)
 }
 

@@ -134,17 +134,17 @@ func blockChanges(before, after []memoir.Block) (out []blockChange) {
 
 // Change is the difference of one file between two generations.
 type Change struct {
-	Path           string
-	Created        bool   // only the later generation has it
-	Deleted        bool   // only the earlier generation has it
-	Binary         bool   // not UTF-8: Text has only the file names
-	Added, Removed int    // lines
-	Text           string // unified diff
+	Path    string `json:"path"`
+	Status  string `json:"status"` // added, deleted or changed
+	Binary  bool   `json:"binary"` // not UTF-8: Diff has only the file names
+	Added   int    `json:"added"`  // lines
+	Removed int    `json:"removed"`
+	Diff    string `json:"diff"` // unified
 }
 
 // Changes lists the changed files between two generations, by path.
 func Changes(before, after Files) []Change {
-	var changes []Change
+	changes := []Change{}
 	for _, e := range Differences(before, after) {
 		changes = append(changes, change(e))
 	}
@@ -152,28 +152,51 @@ func Changes(before, after Files) []Change {
 }
 
 func change(e Edit) Change {
-	out := Change{Path: e.Path, Created: e.Published == nil, Deleted: e.Now == nil}
+	out := Change{Path: e.Path, Status: "changed"}
 	from, to := "a/"+e.Path, "b/"+e.Path
-	if out.Created {
-		from = "/dev/null"
+	if e.Published == nil {
+		out.Status, from = "added", "/dev/null"
 	}
-	if out.Deleted {
-		to = "/dev/null"
+	if e.Now == nil {
+		out.Status, to = "deleted", "/dev/null"
 	}
 	if !utf8.Valid(e.Published) || !utf8.Valid(e.Now) {
-		out.Binary, out.Text = true, fmt.Sprintf("Binary files %s and %s differ\n", from, to)
+		out.Binary, out.Diff = true, fmt.Sprintf("Binary files %s and %s differ\n", from, to)
 		return out
 	}
 	// The first line repeats both names.
 	_, text, _ := bytes.Cut(diff.Diff(from, e.Published, to, e.Now), []byte("\n"))
-	out.Text = string(text)
-	for _, l := range strings.Split(out.Text, "\n")[min(2, strings.Count(out.Text, "\n")):] {
+	out.Diff = string(text)
+	for _, l := range strings.Split(out.Diff, "\n")[min(2, strings.Count(out.Diff, "\n")):] {
 		switch {
 		case strings.HasPrefix(l, "+"):
 			out.Added++
 		case strings.HasPrefix(l, "-"):
 			out.Removed++
 		}
+	}
+	return out
+}
+
+// A DiffLine is a line of a unified diff. Mark is + for an added line, - for a removed one, @ for a header, or empty.
+type DiffLine struct{ Mark, Text string }
+
+// DiffLines returns the lines of a unified diff.
+func DiffLines(text string) (out []DiffLine) {
+	hunk := false // a removed line may look like a header
+	for line := range strings.Lines(text) {
+		l := DiffLine{Text: line}
+		switch first := line[:1]; first {
+		case "+", "-":
+			if l.Mark = first; !hunk {
+				l.Mark = "@"
+			}
+		case "@":
+			l.Mark, hunk = "@", true
+		default:
+			hunk = hunk && first == " "
+		}
+		out = append(out, l)
 	}
 	return out
 }

@@ -126,3 +126,14 @@ func TestOtherFilesAreNotesAsAWhole(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestALineOfADiffThatLooksLikeAHeaderIsNone(t *testing.T) {
+	t.Parallel()
+	var marks string
+	for _, l := range memory.DiffLines("diff a b\n--- a\n+++ b\n@@ -1 +1 @@\n same\n---- x\n+++ y\ndiff c d\n--- c\n") {
+		marks += (l.Mark + " ")[:1]
+	}
+	if marks != " @@@ -+ @" {
+		t.Errorf("got %q", marks)
+	}
+}

@@ -147,7 +147,7 @@ Binary files a/data.bin and b/data.bin differ
 `
 	var got strings.Builder
 	for _, change := range memory.Changes(before, after) {
-		got.WriteString(change.Text)
+		got.WriteString(change.Diff)
 	}
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Error(diff)

@@ -90,28 +90,18 @@ func ListGenerations(ctx context.Context, st *store.Store, home, project string)
 
 // Comparison is the difference between two generations of a memory.
 type Comparison struct {
-	Project string    `json:"project"`
-	From    int       `json:"from"` // 0: an empty memory
-	To      int       `json:"to"`
-	Live    bool      `json:"live"` // To is the live memory with its hand edits
-	Files   []Changed `json:"files"`
-}
-
-// Changed is the difference of one file.
-type Changed struct {
-	Path    string `json:"path"`
-	Status  string `json:"status"` // added, deleted or changed
-	Binary  bool   `json:"binary"`
-	Added   int    `json:"added"` // lines
-	Removed int    `json:"removed"`
-	Diff    string `json:"diff"` // unified
+	Project string          `json:"project"`
+	From    int             `json:"from"` // 0: an empty memory
+	To      int             `json:"to"`
+	Live    bool            `json:"live"` // To is the live memory with its hand edits
+	Files   []memory.Change `json:"files"`
 }
 
 // Compare compares two archived generations of a project. If to is 0, it compares generation from with the live files;
 // if both are 0, the last two generations. If a generation is not archived, the error has the code memoir.CodeNotFound.
 func Compare(home, project string, from, to int) (Comparison, error) {
 	root := memory.At(home, project)
-	out := Comparison{Project: project, From: from, To: to, Live: from > 0 && to == 0, Files: []Changed{}}
+	out := Comparison{Project: project, From: from, To: to, Live: from > 0 && to == 0, Files: []memory.Change{}}
 	if from == 0 && to == 0 {
 		kept, err := root.Kept()
 		if err == nil && len(kept) == 0 {
@@ -142,40 +132,8 @@ func Compare(home, project string, from, to int) (Comparison, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, c := range memory.Changes(before, after) {
-		status := "changed"
-		switch {
-		case c.Created:
-			status = "added"
-		case c.Deleted:
-			status = "deleted"
-		}
-		out.Files = append(out.Files, Changed{c.Path, status, c.Binary, c.Added, c.Removed, c.Text})
-	}
+	out.Files = memory.Changes(before, after)
 	return out, nil
-}
-
-// A DiffLine is a line of a unified diff. Mark is + for an added line, - for a removed one, @ for a header, or empty.
-type DiffLine struct{ Mark, Text string }
-
-// DiffLines returns the lines of a unified diff.
-func DiffLines(text string) (out []DiffLine) {
-	hunk := false // a removed line may look like a header
-	for line := range strings.Lines(text) {
-		l := DiffLine{Text: line}
-		switch first := line[:1]; first {
-		case "+", "-":
-			if l.Mark = first; !hunk {
-				l.Mark = "@"
-			}
-		case "@":
-			l.Mark, hunk = "@", true
-		default:
-			hunk = hunk && first == " "
-		}
-		out = append(out, l)
-	}
-	return out
 }
 
 // markWritten marks the lines that a person wrote into the live memory since it was published.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/pages"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -114,16 +115,13 @@ func (s *server) answering(op route) http.Handler {
 		out, err := op.do(s, r)
 		switch {
 		case err != nil:
-			s.refuse(w, r, statusOf(err), s.failureOf(err))
+			status, f := pages.FailureOf(err)
+			s.refuse(w, r, status, f)
 		case byForm(r):
 			http.Redirect(w, r, r.URL.EscapedPath()+"#main", http.StatusSeeOther) // the keyboard begins there
 		case op.page != "" && wantsPage(r):
-			project := s.Clean(projectOf(r))
-			p := page{Name: op.page, Title: op.title, Project: project, Query: r.URL.Query(), Data: out}
-			if project != "" {
-				p.Title = project + ": " + op.title
-			}
-			write(w, p, http.StatusOK)
+			pages.Write(w, templates(), pages.Page{Name: op.page, Title: op.title, Project: s.Clean(projectOf(r)),
+				Query: r.URL.Query(), Data: out}, http.StatusOK)
 		case op.method == http.MethodPost:
 			give(w, http.StatusCreated, out)
 		default:
@@ -147,46 +145,13 @@ func give(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(text, '\n')) // fails if the client has disconnected
 }
 
-type failure struct {
-	Error string `json:"error"`
-	Hint  string `json:"hint"`
-	Code  string `json:"code"`
-}
-
 // refuse writes an error as a page for a browser, otherwise as JSON.
-func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f failure) {
-	if wantsPage(r) {
-		write(w, page{Name: "failure", Title: http.StatusText(status), Data: f}, status)
+func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f pages.Failure) {
+	if f.Error = s.Clean(f.Error); wantsPage(r) {
+		f.Show(w, templates(), status)
 		return
 	}
 	give(w, status, f)
-}
-
-// statuses are the HTTP statuses of error codes. The status of other errors is 500.
-var statuses = map[memoir.Code]int{
-	memoir.CodeUsage: http.StatusUnprocessableEntity, memoir.CodeInvalid: http.StatusUnprocessableEntity,
-	memoir.CodeNotFound: http.StatusNotFound, memoir.CodeUnreadable: http.StatusNotFound,
-	memoir.CodeBusy: http.StatusConflict, memoir.CodeLeaseLost: http.StatusConflict,
-	memoir.CodeChanged: http.StatusConflict,
-	memoir.CodeStorage: http.StatusInsufficientStorage, memoir.CodeInterrupted: http.StatusServiceUnavailable,
-}
-
-func statusOf(err error) int {
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return http.StatusRequestEntityTooLarge
-	}
-	if status, ok := statuses[memoir.CodeOf(err)]; ok {
-		return status
-	}
-	return http.StatusInternalServerError
-}
-
-func (s *server) failureOf(err error) failure {
-	f := failure{s.Clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
-	if statusOf(err) == http.StatusRequestEntityTooLarge {
-		f.Hint, f.Code = "at most 1 MB", "too_large"
-	}
-	return f
 }
 
 func usage(hint, format string, args ...any) error {

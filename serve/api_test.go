@@ -17,6 +17,7 @@ import (
 
 	"memoir/internal/disk"
 	"memoir/lease"
+	"memoir/pages"
 	"memoir/store"
 )
 
@@ -306,9 +307,9 @@ func TestATokenIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
 	must(t, err)
 	defer st.Close()
-	path := filepath.Join(home, TokenFile)
+	path := filepath.Join(home, pages.TokenFile)
 	get := func() string {
-		token, err := TokenOf(home, func(change func() error) error { return st.Alone(t.Context(), change) })
+		token, err := pages.TokenOf(home, func(change func() error) error { return st.Alone(t.Context(), change) })
 		must(t, err)
 		info, err := os.Lstat(path)
 		must(t, err)

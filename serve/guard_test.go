@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"memoir/pages"
 )
 
 func TestWhoMayAsk(t *testing.T) {
@@ -63,7 +65,7 @@ func TestWhoMayAsk(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", c.what, answer.Code, answer.Body, c.status)
 		}
 		h := answer.Header()
-		if h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" {
+		if h.Get("Content-Security-Policy") != pages.Policy || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %v", c.what, h)
 		}
 	}

@@ -1,16 +1,12 @@
 package serve
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,6 +16,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/operation"
+	"memoir/pages"
 	"memoir/rollout"
 	"memoir/search"
 	"memoir/store"
@@ -28,35 +25,18 @@ import (
 //go:embed page
 var files embed.FS
 
-//go:embed page/style.css
-var style []byte
-
-type page struct {
-	Name    string // of the template
-	Title   string
-	Static  bool       // for a file, without forms and links to a server
-	Project string     // name or id in the request
-	Query   url.Values // of the request
-	Body    template.HTML
-	Data    any
-}
-
 // templates are parsed for the first page, so that other commands do not wait for them.
 var templates = sync.OnceValue(func() *template.Template {
-	all := template.New("").Funcs(functions)
-	return template.Must(all.Funcs(template.FuncMap{"lines": func(p page, project string, lines []operation.Line) (
+	all := pages.Frame(functions)
+	return template.Must(all.Funcs(template.FuncMap{"lines": func(p pages.Page, project string, lines []operation.Line) (
 		template.HTML, error) {
 		return linesOf(all, p, project, lines)
 	}}).ParseFS(files, "page/*.html"))
 })
 
 var functions = template.FuncMap{
-	"when":       timeOf,
-	"words":      func(name string) string { return strings.ReplaceAll(name, "_", " ") },
+	"brand":      func() string { return "memoir" },
 	"meaning":    func(reason string) string { return memoir.Meanings[memoir.Reason(reason)] },
-	"path":       url.PathEscape,
-	"cut":        memoir.Cut,
-	"count":      memoir.Count,
 	"entry":      memoir.EntryID,
 	"short":      shortKey,
 	"name":       projectName,
@@ -65,44 +45,15 @@ var functions = template.FuncMap{
 	"kinds":      func() []string { return search.Kinds },
 	"agents":     agents,
 	"first":      func(text string) string { line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); return line },
-	"add":        func(a, b int) int { return a + b },
-	"diff":       operation.DiffLines,
 	"spent":      spentBy,
 	"by":         func() []string { return []string{"day", "project", "model"} },
-	"once":       memoir.OnceMark,
 	"plain":      memoir.LineText,
 	"used":       func(ran *bool) bool { return *ran },
 	"file":       fileOf,
-	"text":       func(text string) (template.HTML, error) { return prose{text: text}.render() },
 	"found":      marked,
 	"turn":       turn,
-	"tabs":       func() []tab { return allTabs },
-	"ownTabs":    func() []tab { return ownTabs },
-	"on":         func(p page, data any) page { p.Data = data; return p },
-	"style":      func() template.CSS { return template.CSS(style) }, // embedded
-	"policy": func() string {
-		sum := sha256.Sum256(style)
-		return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	},
-}
-
-// timeOf returns a time as HTML: in UTC, which the script makes local.
-func timeOf(v any) template.HTML {
-	var t time.Time
-	switch v := v.(type) {
-	case time.Time:
-		t = v
-	case *time.Time:
-		if v != nil {
-			t = *v
-		}
-	case string:
-		t, _ = time.Parse(time.RFC3339, v)
-	}
-	if t.IsZero() {
-		return "–"
-	}
-	return template.HTML(t.UTC().Format(`<time datetime="2006-01-02T15:04:05Z">2006-01-02 15:04 UTC</time>`))
+	"tabs":       func() []pages.Tab { return allTabs },
+	"ownTabs":    func() []pages.Tab { return ownTabs },
 }
 
 // shortKey names a session for people: its agent and the beginning of its id.
@@ -146,23 +97,20 @@ func turn(query url.Values, name string, value any) string {
 	return "?" + query.Encode()
 }
 
-// A tab is a link at the top of pages, of a project to a path below it, or with its name in the query.
-type tab struct{ Page, Path, Label string }
-
 var (
-	allTabs = []tab{{"projects", "/projects", "Projects"}, {"search", "/search", "Search"},
+	allTabs = []pages.Tab{{"projects", "/projects", "Projects"}, {"search", "/search", "Search"},
 		{"sessions", "/sessions", "Sessions"}, {"notes", "/memory", "Notes"}, {"delivered", "/delivered", "Delivered"},
 		{"usage", "/usage", "Spending"}, {"queue", "/queue", "Queue"}}
-	ownTabs = []tab{{"memory", "memory", "Memory"}, {"review", "review", "Review"}, {"notes", "notes", "Notes"},
+	ownTabs = []pages.Tab{{"memory", "memory", "Memory"}, {"review", "review", "Review"}, {"notes", "notes", "Notes"},
 		{"sessions", "", "Sessions"}, {"search", "", "Search"}, {"diff", "diff", "Changes"},
 		{"generations", "generations", "Generations"}}
 )
 
 // linesOf renders lines of a project's memory, each with a mark that opens where it comes from.
-func linesOf(all *template.Template, p page, project string, lines []operation.Line) (template.HTML, error) {
-	of := prose{}
+func linesOf(all *template.Template, p pages.Page, project string, lines []operation.Line) (template.HTML, error) {
+	of := pages.Prose{}
 	if !p.Static {
-		of.memory, of.file = "/projects/"+url.PathEscape(project)+"/memory", memoir.MemoryFile
+		of.Memory, of.File = "/projects/"+url.PathEscape(project)+"/memory", memoir.MemoryFile
 	}
 	for _, l := range lines {
 		var mark strings.Builder
@@ -171,12 +119,13 @@ func linesOf(all *template.Template, p page, project string, lines []operation.L
 			if err := all.ExecuteTemplate(&mark, "mark", p); err != nil {
 				return "", err
 			}
-			l.Text = uncited(l)
+			if l.Why != nil {
+				l.Text = pages.Uncited(l.Text)
+			}
 		}
-		of.starts, of.marks = append(of.starts, len(of.text)), append(of.marks, template.HTML(mark.String()))
-		of.text += l.Text + "\n"
+		of.Add(l.Text, template.HTML(mark.String()))
 	}
-	return of.render()
+	return of.Render()
 }
 
 // fileOf renders a file of a memory.
@@ -184,36 +133,8 @@ func fileOf(m memoryPage) (template.HTML, error) {
 	if !strings.HasSuffix(m.File, ".md") {
 		return template.HTML("<pre>" + template.HTMLEscapeString(m.Content) + "</pre>"), nil
 	}
-	return prose{text: m.Content, memory: "/projects/" + url.PathEscape(m.Project) + "/memory", file: m.File}.render()
-}
-
-func asset(name, kind string) http.HandlerFunc {
-	content, _ := files.ReadFile("page/" + name) // embedded
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind+"; charset=utf-8")
-		_, _ = w.Write(content)
-	}
-}
-
-func write(w http.ResponseWriter, p page, status int) {
-	text, err := render(p)
-	if err != nil {
-		http.Error(w, "the page cannot be rendered", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(text) // fails if the client has disconnected
-}
-
-func render(p page) ([]byte, error) {
-	var body, whole bytes.Buffer
-	if err := templates().ExecuteTemplate(&body, p.Name+".html", p); err != nil {
-		return nil, err
-	}
-	p.Body = template.HTML(body.String()) // the template has escaped it
-	err := templates().ExecuteTemplate(&whole, "frame.html", p)
-	return whole.Bytes(), err
+	at := "/projects/" + url.PathEscape(m.Project) + "/memory"
+	return pages.Prose{Text: m.Content, Memory: at, File: m.File}.Render()
 }
 
 // A spending is the use of language models on one day, for one project or of one model.
@@ -293,7 +214,7 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	if err := cmp.Or(errs[:]...); err != nil {
 		return nil, err
 	}
-	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})
+	return pages.Render(templates(), pages.Page{Name: "export", Title: "Memory", Static: true, Data: out})
 }
 
 func (s *server) exportedOf(ctx context.Context, st *store.Store, project operation.Project) (

@@ -1,11 +1,9 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -18,7 +16,6 @@ import (
 
 	"memoir"
 	"memoir/deliver"
-	"memoir/operation"
 	"memoir/store"
 	"memoir/testdata"
 	"memoir/testdata/browser"
@@ -106,17 +103,6 @@ var pagesOf = map[string]string{
 	"/nothing":   "no such request: GET /nothing",
 }
 
-func TestALineOfADiffThatLooksLikeAHeaderIsNone(t *testing.T) {
-	t.Parallel()
-	var marks string
-	for _, l := range operation.DiffLines("diff a b\n--- a\n+++ b\n@@ -1 +1 @@\n same\n---- x\n+++ y\ndiff c d\n--- c\n") {
-		marks += cmp.Or(l.Mark, " ")
-	}
-	if marks != " @@@ -+ @" {
-		t.Errorf("got %q", marks)
-	}
-}
-
 var (
 	fields   = regexp.MustCompile(`<textarea|<select|<input type="(search|date)"`)
 	scripts  = regexp.MustCompile(`<script[^>]*>`)
@@ -139,54 +125,6 @@ func harmless(t *testing.T, where, text string, scriptsAllowed int) {
 	}
 	if found := scripts.FindAllString(text, -1); len(found) != scriptsAllowed || handlers.MatchString(text) || strings.Count(text, "</main>") != 1 {
 		t.Errorf("%s: %q, %q", where, found, handlers.FindString(text))
-	}
-}
-
-// Markdown makes no element that its own syntax does not name, and leads nowhere but to pages of the web and, in a memory,
-// to its files.
-func TestMarkdownIsShownAndRunsNothing(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ text, want string }{
-		{"**a** `b` ~~c~~", "<p><strong>a</strong> <code>b</code> <del>c</del></p>"},
-		{"# a", "<h3>a</h3>"},
-		{"<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"},
-		{"<div onclick=x>\n\n- <b>Vec<T></b>", "<p>&lt;div onclick=x&gt;</p>\n<ul>\n<li>&lt;b&gt;Vec&lt;T&gt;&lt;/b&gt;</li>\n</ul>"},
-		{"<!-- a -->", "<p>&lt;!-- a --&gt;</p>"},
-		{"`</main><script>`", "<p><code>&lt;/main&gt;&lt;script&gt;</code></p>"},
-		{"```\n</pre><script>\n```", "<pre><code>&lt;/pre&gt;&lt;script&gt;\n</code></pre>"},
-		{"```x\" onload=\"y\na\n```", "<pre><code class=\"language-x&quot;\">a\n</code></pre>"},
-		{"&lt;script&gt; &#60;b&#62; &amp;lt;", "<p>&lt;script&gt; &lt;b&gt; &amp;lt;</p>"},
-		{"[a](javascript:alert(1))", "<p>a (javascript:alert(1))</p>"},
-		{"[a](JaVaScRiPt&colon;alert(1))", "<p>a (JaVaScRiPt&amp;colon;alert(1))</p>"},
-		{"[a](&#106;avascript:x \"t\")", "<p>a (&amp;#106;avascript:x)</p>"},
-		{"[a](data:text/html,x) [b](vbscript:x) [c](file:///etc) [d](//host/x) [e](/queue) [f](http:x)",
-			"<p>a (data:text/html,x) b (vbscript:x) c (file:///etc) d (//host/x) e (/queue) f (http:x)</p>"},
-		{"[a](https://b.test/c?d=e&f 'g')", `<p><a href="https://b.test/c?d=e&amp;f" rel="noreferrer">a</a></p>`},
-		{"[a](https://b.test/\"onclick=x)", `<p><a href="https://b.test/%22onclick=x" rel="noreferrer">a</a></p>`},
-		{"[a](https://me:pw@b.test/)", "<p>a (https://me:pw@b.test/)</p>"},
-		{"<https://b.test> <javascript:alert(1)> <a@b.test>",
-			`<p><a href="https://b.test" rel="noreferrer">https://b.test</a> javascript:alert(1) a@b.test</p>`},
-		{"see https://b.test/c and ftp://b.test", `<p>see <a href="https://b.test/c" rel="noreferrer">https://b.test/c</a> and ftp://b.test</p>`},
-		{"![a](https://b.test/c.png) ![](x.png)", "<p>a (https://b.test/c.png)  (x.png)</p>"},
-		{"[![a](b.png)](https://b.test)", `<p><a href="https://b.test" rel="noreferrer">a (b.png)</a></p>`},
-		{"[a]\n\n[a]: javascript:x", "<p>[a]</p>\n<p>[a]: javascript:x</p>"},
-		{"[a](../x/y.md#z) [b](../../../x) [c](y?z)", `<p><a href="/m?file=skills%2Fx%2Fy.md" rel="noreferrer">a</a> b (../../../x) c (y?z)</p>`},
-		{"|a|\n|-:|\n|<b>|", "<table>\n<thead>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td align=\"right\">&lt;b&gt;</td>\n</tr>\n</tbody>\n</table>"},
-	} {
-		got, err := prose{text: test.text, memory: "/m", file: "skills/w/SKILL.md"}.render()
-		if must(t, err); strings.TrimSpace(string(got)) != test.want {
-			t.Errorf("%q is\n%s, want\n%s", test.text, got, test.want)
-		}
-	}
-	for _, heavy := range []string{strings.Repeat("*a_ ", 30_000), strings.Repeat("*a\n", 30_000), strings.Repeat(">", 100_000),
-		strings.Repeat("- ", 20_000), strings.Repeat("1) ", 20_000)} { // they would take minutes
-		got, err := prose{text: heavy + "\n</main>", marks: []template.HTML{"<a>", ""}}.render()
-		if must(t, err); !strings.Contains(string(got), "<a>") || !strings.HasSuffix(string(got), "<p>&lt;/main&gt;</p>") {
-			t.Errorf("%.20q: %.100s", heavy, got)
-		}
-	}
-	if got, _ := (prose{text: "[a](b.md)"}).render(); string(got) != "<p>a (b.md)</p>\n" {
-		t.Errorf("outside of a memory: %s", got)
 	}
 }
 
@@ -326,11 +264,8 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 		"/memory", "/sessions", "/sessions/2b9ad815", "/sessions/conversation:hostile", "/search?q=sign+tags&kind=said", "/queue", "/usage", "/delivered"} {
 		must(t, b.Visit(address+page))
 		for _, width := range []int{360, 1280} {
-			must(t, b.Screen(width, 800, false))
-			var over []string
-			must(t, b.Eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
-				document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")].filter((e) =>
-					e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML.slice(0, 200)).slice(0, 3)`, &over))
+			over, err := b.Over(width)
+			must(t, err)
 			if len(over) > 0 {
 				t.Errorf("%s at %d pixels: %q", page, width, over)
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"memoir"
 	"memoir/hub"
+	"memoir/pages"
 	"memoir/team/wire"
 )
 
@@ -38,7 +40,7 @@ func newApp() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
 		Commands: []*cli.Command{
-			migrateCommand(), serveCommand(), workerCommand(),
+			migrateCommand(), serveCommand(), workerCommand(), pagesCommand(),
 			{Name: "help", ArgsUsage: "[COMMAND]", Usage: "show help for a command"},
 			group("org", "organisations",
 				command("add", "NAME", "add an organisation", "memoir-hub org add acme", nil,
@@ -189,6 +191,27 @@ func workerCommand() *cli.Command {
 				return memoir.Errorf(memoir.CodeUsage, "", "--concurrency is 1 or more")
 			}
 			return h.Work(c.Context, workOptions(c, c.Int("concurrency")))
+		})
+}
+
+func pagesCommand() *cli.Command {
+	return admin("pages", "", "show projects, members, jobs and spending to a browser here, until it is interrupted",
+		"memoir-hub pages --port 8480\n  ssh -L 8480:127.0.0.1:8480 hub.internal      # for a browser on another machine",
+		[]cli.Flag{&cli.IntFlag{Name: "port", DefaultText: "a free port", Usage: "listen on port `N`"}},
+		func(c *cli.Context, a hub.Admin, _ []string) error {
+			token := rand.Text()
+			handler, err := a.Pages(c.Context, token)
+			if err != nil {
+				return err
+			}
+			l, err := pages.Listen(c.Int("port"))
+			if err == nil {
+				_, err = fmt.Fprintln(c.App.Writer, pages.Address(l, token))
+			}
+			if err != nil {
+				return err
+			}
+			return pages.Run(c.Context, l, handler)
 		})
 }
 

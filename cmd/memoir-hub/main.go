@@ -103,6 +103,8 @@ func cell(v any) string {
 	switch v := v.(type) {
 	case time.Time:
 		return v.UTC().Format("2006-01-02 15:04")
+	case nil:
+		return "-"
 	case []any:
 		return strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", v), `[]"`), `" "`, ", ")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/pages"
 	"memoir/serve"
 )
 
@@ -85,20 +86,20 @@ func (p *program) serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := serve.Listen(c.Int("port"))
+	l, err := pages.Listen(c.Int("port"))
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	open := serve.Address(l, o.Token)
-	out := map[string]string{"address": serve.Address(l, ""), "open": open,
-		"token_file": filepath.Join(o.Home, serve.TokenFile)}
+	open := pages.Address(l, o.Token)
+	out := map[string]string{"address": pages.Address(l, ""), "open": open,
+		"token_file": filepath.Join(o.Home, pages.TokenFile)}
 	if err := p.result(c, nil, out, func() { p.ui.printf("%s\n", open) }); err != nil {
 		return err
 	}
 	p.ui.push()
 	p.ui.say("serving %s until interrupted", o.Home)
-	return serve.Run(c.Context, l, serve.Handler(o))
+	return pages.Run(c.Context, l, serve.Handler(o))
 }
 
 // served returns the options of a server: shown, and the token, which is created if it does not exist.
@@ -107,7 +108,7 @@ func (p *program) served(c *cli.Context) (serve.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Token, err = serve.TokenOf(o.Home, func(change func() error) error {
+	o.Token, err = pages.TokenOf(o.Home, func(change func() error) error {
 		settings, err := p.settings(c, nil)
 		if err != nil {
 			return err

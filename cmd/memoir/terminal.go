@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
-	"memoir/operation"
+	"memoir/memory"
 	"memoir/pipeline"
 )
 
@@ -266,7 +266,7 @@ func (u *ui) paint(color, line string) {
 }
 
 func (u *ui) writeDiff(text string) {
-	for _, l := range operation.DiffLines(text) {
+	for _, l := range memory.DiffLines(text) {
 		u.paint(map[string]string{"@": "36", "+": "32", "-": "31"}[l.Mark], l.Text)
 	}
 }

@@ -197,6 +197,16 @@ func (b *Browser) Eval(expression string, into any) error {
 	return json.Unmarshal(out.Result.Value, into)
 }
 
+// Over opens what is folded, and returns up to three elements that stand out of the window at a width in pixels.
+func (b *Browser) Over(width int) (over []string, err error) {
+	if err = b.Screen(width, 800, false); err == nil {
+		err = b.Eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
+			document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")].filter((e) =>
+				e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML.slice(0, 200)).slice(0, 3)`, &over)
+	}
+	return over, err
+}
+
 // Picture returns what the window shows as PNG.
 func (b *Browser) Picture() ([]byte, error) {
 	var out struct{ Data []byte }

@@ -1,6 +1,7 @@
-package serve
+package pages
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -13,7 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/internal/disk"
@@ -65,14 +68,18 @@ func readToken(path string) string {
 	return token
 }
 
-// Address returns the URL of the pages and the API. A browser that opens the URL with the token gets the cookie.
-func Address(l net.Listener, token string) string {
-	address := "http://" + l.Addr().String() + "/"
-	if token != "" {
-		address += "?token=" + token
-	}
-	return address
+// A Guard is what requests to a server on a loopback address pass. Its only state is the key of its cookies.
+type Guard struct {
+	Token   string // of at least 128 bits, in base32
+	Command string // that prints the address
+	// Refuse answers a request with an error.
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, f Failure)
+
+	key string // of the cookies, which browsers send instead of the token
 }
+
+// maxBody bounds the body of a request, in bytes.
+const maxBody = 1 << 20
 
 // cookieName returns the name of the cookie. It contains the port, since browsers send a cookie to all ports of a host.
 func cookieName(r *http.Request) string {
@@ -82,23 +89,24 @@ func cookieName(r *http.Request) string {
 
 // cookie returns the value of the cookie for the browser that sent a request. It holds for one process and for requests
 // with the browser's User-Agent.
-func (s *server) cookie(r *http.Request) string {
-	of := hmac.New(sha256.New, []byte(s.key))
+func (g Guard) cookie(r *http.Request) string {
+	of := hmac.New(sha256.New, []byte(g.key))
 	of.Write([]byte(r.UserAgent()))
 	return hex.EncodeToString(of.Sum(nil))
 }
 
-// policy is the Content-Security-Policy of pages: they load only the stylesheet, the script and data of this server.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
+// Policy is the Content-Security-Policy of pages: they load only the stylesheet, the script and data of this server.
+const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// guard passes requests with the token or the browser's cookie to next. It refuses other host names, and changes
+// Handler passes requests with the token or the browser's cookie to next. It refuses other host names, and changes
 // requested by pages of other origins.
-func (s *server) guard(next http.Handler) http.Handler {
+func (g Guard) Handler(next http.Handler) http.Handler {
+	g.key = rand.Text()
 	crossing := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", Policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Referrer-Policy", "no-referrer")
@@ -109,21 +117,21 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		switch {
 		case host != "127.0.0.1" && host != "localhost":
-			s.refuse(w, r, http.StatusForbidden,
-				failure{"this server is not " + s.Clean(memoir.Cut(host, 100)), "use 127.0.0.1", "forbidden"})
+			g.Refuse(w, r, http.StatusForbidden,
+				Failure{"this server is not " + memoir.Visible(memoir.Cut(host, 100)), "use 127.0.0.1", "forbidden"})
 			return
 		case crossing.Check(r) != nil:
-			s.refuse(w, r, http.StatusForbidden, failure{"pages of other origins cannot change memory", "", "forbidden"})
+			g.Refuse(w, r, http.StatusForbidden, Failure{"pages of other origins cannot change memory", "", "forbidden"})
 			return
-		case r.Method == http.MethodGet && r.URL.Path == "/" && same(r.URL.Query().Get("token"), s.Token):
-			http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.cookie(r), Path: "/", HttpOnly: true,
+		case r.Method == http.MethodGet && r.URL.Path == "/" && same(r.URL.Query().Get("token"), g.Token):
+			http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: g.cookie(r), Path: "/", HttpOnly: true,
 				SameSite: http.SameSiteStrictMode})
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
-		case !s.known(r):
+		case !g.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
-			s.refuse(w, r, http.StatusUnauthorized, failure{"the token is missing or wrong", "open the address that " +
-				"`memoir serve` printed; programs send Authorization: Bearer TOKEN", "unauthorized"})
+			g.Refuse(w, r, http.StatusUnauthorized, Failure{"the token is missing or wrong", "open the address that `" +
+				g.Command + "` printed; programs send Authorization: Bearer TOKEN", "unauthorized"})
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -132,19 +140,62 @@ func (s *server) guard(next http.Handler) http.Handler {
 }
 
 // known reports whether a request has the token, or has the cookie and does not come from a page of another origin.
-func (s *server) known(r *http.Request) bool {
+func (g Guard) known(r *http.Request) bool {
 	if given := r.Header.Get("Authorization"); given != "" {
 		scheme, token, _ := strings.Cut(given, " ")
-		return strings.EqualFold(scheme, "Bearer") && same(token, s.Token)
+		return strings.EqualFold(scheme, "Bearer") && same(token, g.Token)
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return false
 	}
 	cookie, err := r.Cookie(cookieName(r))
-	return err == nil && same(cookie.Value, s.cookie(r))
+	return err == nil && same(cookie.Value, g.cookie(r))
 }
 
 // same compares secrets in constant time. An empty want equals nothing.
 func same(given, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}
+
+// Listen opens a port of 127.0.0.1; 0 is any free port.
+func Listen(port int) (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, memoir.Errorf(memoir.CodeUsage, "without --port, a free one is used", "open port %d: %w", port, err)
+	}
+	return l, nil
+}
+
+// Address returns the URL of the pages and the API. A browser that opens the URL with the token gets the cookie.
+func Address(l net.Listener, token string) string {
+	address := "http://" + l.Addr().String() + "/"
+	if token != "" {
+		address += "?token=" + token
+	}
+	return address
+}
+
+// grace is the time that open requests have to end after ctx is done.
+const grace = 3 * time.Second
+
+// Run answers requests until ctx is done. Open requests then have a grace period to end.
+func Run(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 5 * time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
 }

@@ -1,4 +1,4 @@
-package serve
+package pages
 
 import (
 	"bytes"
@@ -20,7 +20,6 @@ import (
 
 	"memoir"
 	"memoir/internal/lazyregexp"
-	"memoir/operation"
 )
 
 // markdown knows no HTML, so that a tag is text like any other, and no definitions of links, which would not be seen.
@@ -38,14 +37,20 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"}))))
 })
 
-// A prose is a Markdown text to render.
-type prose struct {
-	text string
-	// memory is the path of the pages of the memory that the text is a file of, and file the file's name there. Without
+// Prose is a Markdown text to render.
+type Prose struct {
+	Text string
+	// Memory is the path of the pages of the memory that the text is a file of, and File the file's name there. Without
 	// them, relative links lead nowhere.
-	memory, file string
+	Memory, File string
 	starts       []int           // of lines
 	marks        []template.HTML // that follow them
+}
+
+// Add adds a line to the text, and a mark that follows it, which may be empty.
+func (d *Prose) Add(line string, mark template.HTML) {
+	d.starts, d.marks = append(d.starts, len(d.Text)), append(d.marks, mark)
+	d.Text += line + "\n"
 }
 
 // The parser takes minutes for some texts: blocks in a hundred others, and hundreds of marks of emphasis together.
@@ -54,9 +59,9 @@ var (
 	item   = lazyregexp.New(`^ {0,3}[-+*] +\S`)
 )
 
-func (d prose) heavy() bool {
+func (d Prose) heavy() bool {
 	marks := 0 // of a paragraph
-	for line := range strings.Lines(d.text) {
+	for line := range strings.Lines(d.Text) {
 		if strings.TrimSpace(line) == "" || item.MatchString(line) {
 			marks = 0
 		}
@@ -64,13 +69,13 @@ func (d prose) heavy() bool {
 			return true
 		}
 	}
-	return nested.MatchString(d.text)
+	return nested.MatchString(d.Text)
 }
 
 // plain shows each line as it is.
-func (d prose) plain() template.HTML {
+func (d Prose) plain() template.HTML {
 	var out strings.Builder
-	for i, line := range strings.Split(strings.TrimSuffix(d.text, "\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimSuffix(d.Text, "\n"), "\n") {
 		out.WriteString("<p>" + template.HTMLEscapeString(line) + "</p>")
 		if i < len(d.marks) {
 			out.WriteString(string(d.marks[i]))
@@ -79,11 +84,12 @@ func (d prose) plain() template.HTML {
 	return template.HTML(out.String())
 }
 
-func (d prose) render() (template.HTML, error) {
+// Render returns the text as HTML. It fails only if the renderer does.
+func (d Prose) Render() (template.HTML, error) {
 	if d.heavy() {
 		return d.plain(), nil
 	}
-	source := []byte(d.text)
+	source := []byte(d.Text)
 	root := markdown().Parser().Parse(text.NewReader(source))
 	var nodes []ast.Node
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -102,7 +108,7 @@ func (d prose) render() (template.HTML, error) {
 			d.link(n, n.Destination, d.address(n.Destination))
 		case *ast.AutoLink:
 			var by ast.Node = verbatim(template.HTMLEscapeString(string(n.Label(source))))
-			if to := (prose{}).address(n.URL(source)); to != "" {
+			if to := (Prose{}).address(n.URL(source)); to != "" {
 				link := ast.NewLink()
 				link.AppendChild(link, by)
 				by = lead(link, to)
@@ -127,7 +133,7 @@ func verbatim(html string) *ast.String {
 
 // link leads a link where it may lead, or puts its words and its address in its place, as for images, which pages do
 // not load.
-func (d prose) link(n ast.Node, address []byte, to string) {
+func (d Prose) link(n ast.Node, address []byte, to string) {
 	if link, ok := n.(*ast.Link); ok && to != "" {
 		lead(link, to)
 		return
@@ -146,23 +152,23 @@ func lead(link *ast.Link, to string) *ast.Link {
 }
 
 // address returns where a link leads: to http or https, or to a file of the memory; empty: nowhere.
-func (d prose) address(given []byte) string {
+func (d Prose) address(given []byte) string {
 	u, err := url.Parse(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(given)))))
 	switch {
 	case err != nil:
 		return ""
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil:
 		return u.String()
-	case u.Scheme == "" && u.Host == "" && u.Path != "" && u.RawQuery == "" && d.memory != "":
-		if file := path.Join(path.Dir(d.file), u.Path); !path.IsAbs(u.Path) && filepath.IsLocal(file) {
-			return d.memory + "?file=" + url.QueryEscape(file)
+	case u.Scheme == "" && u.Host == "" && u.Path != "" && u.RawQuery == "" && d.Memory != "":
+		if file := path.Join(path.Dir(d.File), u.Path); !path.IsAbs(u.Path) && filepath.IsLocal(file) {
+			return d.Memory + "?file=" + url.QueryEscape(file)
 		}
 	}
 	return ""
 }
 
 // mark puts the marks of a block's lines behind it, or into it if it is a cell.
-func (d prose) mark(n ast.Node) {
+func (d Prose) mark(n ast.Node) {
 	for i := n.Lines().Len() - 1; i >= 0; i-- {
 		at, exact := slices.BinarySearch(d.starts, n.Lines().At(i).Start)
 		if !exact {
@@ -177,12 +183,13 @@ func (d prose) mark(n ast.Node) {
 	}
 }
 
-// uncited returns a line without its citation and the mark of what was said once, in whose place its own mark stands.
-func uncited(l operation.Line) string {
-	words := memoir.LineText(l.Text)
-	before, _, ok := strings.Cut(l.Text, words)
-	if !ok || words == "" || l.Why == nil {
-		return l.Text
+// Uncited returns a line of a memory without its citation and the mark of what was said once, in whose place its mark
+// stands.
+func Uncited(line string) string {
+	words := memoir.LineText(line)
+	before, _, ok := strings.Cut(line, words)
+	if !ok || words == "" {
+		return line
 	}
 	return before + words
 }

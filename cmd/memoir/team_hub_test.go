@@ -15,6 +15,7 @@ import (
 
 	"memoir/hub"
 	"memoir/hub/hubtest"
+	"memoir/memory"
 	hubwire "memoir/team/wire"
 )
 
@@ -84,6 +85,22 @@ func (h *teamHub) work() {
 	h.t.Helper()
 	h.Workers(h.t, hub.WorkOptions{Workers: 2})
 	h.works = true
+}
+
+// everything returns the files of a home, generations and what a hub made unpacked.
+func (s scene) everything() map[string]string {
+	s.t.Helper()
+	all := files(s.t, s.home)
+	for path, text := range all {
+		if strings.HasSuffix(path, ".tar.zst") {
+			kept, _, err := memory.Unpack(strings.NewReader(text))
+			must(s.t, err)
+			for name, content := range kept {
+				all[path] += "\n" + name + "\n" + string(content)
+			}
+		}
+	}
+	return all
 }
 
 // Two members, one of them with two machines, share a project through a hub.
@@ -185,7 +202,7 @@ func TestNothingThatWasToStayIsAtAHub(t *testing.T) {
 	}
 	nowhere := func(s scene, texts ...string) {
 		t.Helper()
-		for path, content := range files(t, s.home) {
+		for path, content := range s.everything() {
 			for _, text := range texts {
 				if strings.Contains(content, text) {
 					t.Errorf("%s has %s", path, text)

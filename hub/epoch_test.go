@@ -1,8 +1,6 @@
 package hub_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"memoir/hub"
@@ -10,39 +8,19 @@ import (
 	"memoir/team/wire"
 )
 
-// restore copies a dump into a new database of the cluster, and returns it.
-func restore(t *testing.T, d *hubtest.Database, dump []byte) *hubtest.Database {
-	t.Helper()
-	name := d.Name + "restored"
-	if err := d.Exec("postgres", "CREATE DATABASE "+name+" OWNER "+hubtest.Owner); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(d.Dir(), name+".sql")
-	if err := os.WriteFile(file, dump, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Tool("psql", "-v", "ON_ERROR_STOP=1", "-q", "-f", file, d.URL("postgres", name, false)); err != nil {
-		t.Fatal(err)
-	}
-	return &hubtest.Database{Cluster: d.Cluster, Name: name}
-}
-
 func TestARestoredDumpStartsANewEpoch(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
 	said, later := statement("said"), statement("later")
 	anna.push(shop, said)
-	dump, err := d.Tool("pg_dump", d.URL("postgres", d.Name, false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dump := d.Dump(t)
 	anna.push(shop, said.Hash, later)
 	before := anna.pull(shop, "")
 	if again := anna.pull(shop, before.Cursor); again.Epoch != before.Epoch || len(again.Items) > 0 {
 		t.Errorf("without a restore: %+v", again)
 	}
 
-	anna.url = restore(t, d, dump).Hub(t)
+	anna.url = d.Restored(t, dump).Hub(t)
 	page := anna.pull(shop, before.Cursor)
 	if page.Epoch == before.Epoch {
 		t.Error("the epoch is the old one")
@@ -59,18 +37,7 @@ func TestAPushIntoARestoredDatabaseHasTheNewEpoch(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
 	before := anna.push(shop, statement("said"))
-	dump, err := d.Tool("pg_dump", "--clean", "--if-exists", d.URL("postgres", d.Name, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Into the same database, whose hub goes on.
-	file := filepath.Join(d.Dir(), d.Name+".sql")
-	if err := os.WriteFile(file, dump, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Tool("psql", "-q", "-f", file, d.URL("postgres", d.Name, false)); err != nil {
-		t.Fatal(err)
-	}
+	d.Load(t, d.Dump(t, "--clean", "--if-exists")) // the hub goes on
 	after := anna.push(shop, statement("said"))
 	if after.Epoch == before.Epoch || after.New != 0 {
 		t.Errorf("%+v after %+v", after, before)

@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/klauspost/compress/zstd"
-
 	"memoir"
 	"memoir/hub"
 	"memoir/hub/hubtest"
@@ -99,7 +96,7 @@ func TestATranscriptIsExtractedOnceAndItsSecretsAreStoredNowhere(t *testing.T) {
 	}
 	wantNone := func(when string) {
 		t.Helper()
-		for _, stored := range dump(t, d) {
+		for _, stored := range d.Texts(t) {
 			for part, rule := range planted {
 				if strings.Contains(stored, part) {
 					t.Errorf("%s, a secret of %s is stored", when, rule)
@@ -135,45 +132,6 @@ func TestATranscriptIsExtractedOnceAndItsSecretsAreStoredNowhere(t *testing.T) {
 	if d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE items IS NULL AND state = 'done'") != 1 || ci.send(tr) {
 		t.Error("the items stay, or the transcript is taken again")
 	}
-}
-
-// dump returns every value of the database as text, and the items of transcripts.
-func dump(t *testing.T, d *hubtest.Database) (out []string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), d.URL("postgres", d.Name, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	query := func(sql string) (values []string) {
-		rows, _ := conn.Query(t.Context(), sql)
-		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatal(sql, err)
-		}
-		return values
-	}
-	for _, table := range query(`SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables
-		WHERE schemaname IN ('memoir', 'river')`) {
-		out = append(out, query("SELECT t::text FROM "+table+" t")...)
-	}
-	from, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	for _, items := range query("SELECT items::text FROM memoir.transcript WHERE items IS NOT NULL") {
-		var packed []byte
-		if _, err := fmt.Sscanf(items, `\x%x`, &packed); err != nil {
-			t.Fatal(err)
-		}
-		text, err := from.DecodeAll(packed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, string(text))
-	}
-	return out
 }
 
 func TestALaterTranscriptOfASessionReplacesTheEarlierOne(t *testing.T) {

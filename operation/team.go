@@ -18,6 +18,8 @@ type Team struct {
 	team.State
 	Shares  []store.Share `json:"shares"`
 	Waiting int           `json:"waiting"` // sessions of the outbox
+	// Withdrawals counts statements that the hub has until it is told to withdraw them, by the project's key there.
+	Withdrawals map[string]int `json:"withdrawals"`
 }
 
 // ReadTeam returns nil for a home that has joined no hub. A nil store is one in which nothing is shared.
@@ -28,7 +30,7 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 	}
 	state, errState := team.ReadState(home)
 	hub.Token, hub.Next, hub.CA = "", "", ""
-	out := &Team{Hub: hub, State: state, Shares: []store.Share{}}
+	out := &Team{Hub: hub, State: state, Shares: []store.Share{}, Withdrawals: map[string]int{}}
 	out.Held = append([]team.Held{}, out.Held...)
 	if err = errors.Join(err, errState); err != nil || st == nil {
 		return out, err
@@ -39,7 +41,11 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 		out.Shares = append(out.Shares, s)
 	}
 	out.Waiting = waiting
-	return out, err
+	withdrawals, errWithdrawals := st.ToWithdraw(ctx)
+	for key, n := range withdrawals {
+		out.Withdrawals[clean(key)] += n
+	}
+	return out, errors.Join(err, errWithdrawals)
 }
 
 // atHub returns the sessions that a line of a hub cites by their keys there, without known ones.

@@ -36,6 +36,22 @@ func (s *Store) Shares(ctx context.Context) (shares []Share, waiting int, err er
 	return shares, waiting, err
 }
 
+// ToWithdraw counts, by the key of a project, statements that the hub has until it is told to withdraw them.
+func (s *Store) ToWithdraw(ctx context.Context) (waiting map[string]int, err error) {
+	err = s.read(ctx, func(t tx) error {
+		waiting = map[string]int{}
+		return t.each(`SELECT key, count(*) FROM sent WHERE NOT (withdrawn AND told)
+			AND (withdrawn OR key NOT IN (SELECT key FROM share)) GROUP BY key`, nil, func(scan scanner) error {
+			var key string
+			var n int
+			err := scan(&key, &n)
+			waiting[key] = n
+			return err
+		})
+	})
+	return waiting, s.explain(err, "reading what is to be withdrawn")
+}
+
 // Share shares a project under a key. All of its sessions come into the outbox. An error of code memoir.CodeUsage says
 // that another project has the key.
 func (s *Store) Share(ctx context.Context, projectID, key string) error {

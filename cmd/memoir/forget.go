@@ -13,6 +13,7 @@ import (
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
+	"memoir/team"
 )
 
 func forgetCommand(p *program) *cli.Command {
@@ -196,14 +197,26 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	default:
 		p.ui.say("nothing else to forget")
 	}
-	if t, _ := operation.ReadTeam(c.Context, st, opts.Home, p.redact); t != nil && t.Waiting > 0 && t.Error != "" {
-		p.ui.warn("its operator's `memoir-hub erase` removes it if this machine cannot",
-			"the hub keeps what was sent until it is told, which fails: %s", t.Error)
-	}
+	p.withdrawForgotten(c, st, opts)
 	for i := range report.Projects {
 		report.Projects[i].Name = p.redact(report.Projects[i].Name)
 	}
 	return p.result(c, nil, forgottenJSON{forget.Keys, len(found.Lines), report}, func() {})
+}
+
+// withdrawForgotten tells the hub what to withdraw. A failure is a warning: the next run tries again.
+func (p *program) withdrawForgotten(c *cli.Context, st *store.Store, opts pipeline.Options) {
+	t, err := operation.ReadTeam(c.Context, st, opts.Home, p.redact)
+	if t != nil && t.Waiting > 0 && err == nil {
+		err = pipeline.Team(c.Context, st, opts, func(o team.Options) error {
+			_, err := team.Sync(c.Context, o, team.Push)
+			return err
+		})
+	}
+	if err != nil {
+		p.ui.warn("its operator's `memoir-hub erase` removes it if this machine cannot",
+			"the hub keeps what was sent until it is told, which fails: %s", p.redact(err.Error()))
+	}
 }
 
 // showFound lists what would be forgotten.

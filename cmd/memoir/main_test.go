@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/hub/hubtest"
 	"memoir/search"
 	"memoir/store"
 	"memoir/testdata"
@@ -48,6 +49,7 @@ func (m tidied) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(sharedRoot)
+	defer hubtest.Stop()
 	time.Local = time.UTC
 	return m.M.Run()
 }

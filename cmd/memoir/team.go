@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -341,6 +343,7 @@ func (p *program) teamStatus(c *cli.Context) error {
 			p.statusLine("shared", fmt.Sprintf("%s as %s: %d sent, %d received", s.ProjectID, s.Key, s.Sent, s.Received))
 		}
 		p.statusLine("sync", saySync(*out))
+		p.sayWithdrawals(*out)
 		statusList(p, "kept here", out.Held, sayHeld)
 		p.ui.sayHint(out.Hint)
 	})
@@ -350,9 +353,18 @@ func (p *program) teamStatus(c *cli.Context) error {
 func (p *program) statusOfTeam(t *operation.Team, repositories []team.Memory) {
 	if t != nil {
 		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), saySync(*t)))
+		p.sayWithdrawals(*t)
 		statusList(p, "kept here", t.Held, sayHeld)
 	}
 	statusList(p, "team", repositories, sayTeam)
+}
+
+// sayWithdrawals prints what waits to be withdrawn.
+func (p *program) sayWithdrawals(t operation.Team) {
+	for _, key := range slices.Sorted(maps.Keys(t.Withdrawals)) {
+		p.statusLine("withdraw", fmt.Sprintf("%s of %s, which the hub has until it is told",
+			count(t.Withdrawals[key], "statement"), key))
+	}
 }
 
 // saySync says how synchronising goes.

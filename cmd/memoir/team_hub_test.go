@@ -2,113 +2,230 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
+	"net/http/httputil"
+	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"memoir/hub"
 	"memoir/hub/hubtest"
+	"memoir/memory"
 	hubwire "memoir/team/wire"
 )
 
-// Two members, one of them with two machines, share a project through a hub on PostgreSQL, behind PgBouncer.
+// teamHub is a hub on PostgreSQL, behind PgBouncer. Anna's homes a and c and Ben's home b share the project app there.
+type teamHub struct {
+	*hubtest.Database
+	t       *testing.T
+	url     string // of a proxy in front of the hub
+	log     *lockedBuffer
+	a, b, c scene
+	behind  atomic.Pointer[url.URL]
+	works   bool // workers make generations
+}
+
+// lockedBuffer takes what hubs and workers log at once.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func newTeamHub(t *testing.T) *teamHub {
+	t.Helper()
+	h := &teamHub{t: t, Database: hubtest.NewDatabase(t), log: new(lockedBuffer)}
+	h.Log = slog.New(slog.NewJSONHandler(h.log, nil))
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(h.behind.Load()) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }})
+	t.Cleanup(proxy.Close)
+	h.url = proxy.URL
+	h.serve(h.Hub(t))
+	anna, ben := h.Member(t, "anna", hubwire.Writer), h.Member(t, "ben", hubwire.Writer)
+	second, err := h.Admin.NewCode(t.Context(), "anna")
+	must(t, err)
+	h.a, h.b, h.c = joined(t, h.url, anna, "a"), joined(t, h.url, ben, "b"), joined(t, h.url, second, "c")
+	return h
+}
+
+// serve puts another hub behind the proxy.
+func (h *teamHub) serve(at string) {
+	h.t.Helper()
+	to, err := url.Parse(at)
+	must(h.t, err)
+	h.behind.Store(to)
+}
+
+func (h *teamHub) homes() []scene { return []scene{h.a, h.b, h.c} }
+
+// sync runs all homes until each has what the others sent, and what workers made of it, if there are any.
+func (h *teamHub) sync() {
+	h.t.Helper()
+	for range 3 {
+		for _, s := range h.homes() {
+			s.run()
+		}
+		if h.works {
+			h.Idle(h.t)
+		}
+	}
+}
+
+func (h *teamHub) work() {
+	h.t.Helper()
+	h.Workers(h.t, hub.WorkOptions{Workers: 2})
+	h.works = true
+}
+
+// everything returns the files of a home, generations and what a hub made unpacked.
+func (s scene) everything() map[string]string {
+	s.t.Helper()
+	all := files(s.t, s.home)
+	for path, text := range all {
+		if strings.HasSuffix(path, ".tar.zst") {
+			kept, _, err := memory.Unpack(strings.NewReader(text))
+			must(s.t, err)
+			for name, content := range kept {
+				all[path] += "\n" + name + "\n" + string(content)
+			}
+		}
+	}
+	return all
+}
+
+// Two members, one of them with two machines, share a project through a hub.
 func TestMembersAndMachinesShareAProjectThroughAHub(t *testing.T) {
 	t.Parallel()
-	cluster, err := hubtest.Start(false)
-	if errors.Is(err, hubtest.ErrMissing) {
-		t.Skip(err)
-	}
-	must(t, err)
-	t.Cleanup(cluster.Stop)
-	d, err := cluster.NewDatabase("shared")
-	must(t, err)
-	t.Cleanup(d.Owner.Close)
-	var serving atomic.Pointer[hub.Hub]
-	serve := func(url string) {
-		h, err := hub.Open(context.Background(), hub.Options{Database: url})
-		must(t, err)
-		t.Cleanup(h.Close)
-		serving.Store(h)
-	}
-	serve(d.ServeURL())
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serving.Load().Handler().ServeHTTP(w, r) }))
-	t.Cleanup(front.Close)
-
-	a := joined(t, front.URL, d.Member(t, "anna", hubwire.Writer), "a")
-	second, err := d.Admin.NewCode(t.Context(), "anna")
-	must(t, err)
-	c := joined(t, front.URL, second, "c")
-	b := joined(t, front.URL, d.Member(t, "ben", hubwire.Writer), "b")
-	all := []scene{a, b, c}
-	sync := func() {
-		for range 2 {
-			for _, s := range all {
-				s.run()
-			}
-		}
-	}
-	a.said("one", "From now on always use canary-wish for tests.", "make one", "")
-	a.said("both", "Hello.", "make both", "") // on both of Anna's machines
-	c.said("both", "Hello.", "make both", "")
-	sync()
-	for _, s := range all {
-		raw, text := s.memory()
-		for _, command := range []string{"make first-a", "make first-b", "make first-c", "make one", "make both"} {
-			if n := strings.Count(raw, "run: `"+command+"`"); n != 1 {
-				t.Errorf("%s: %d times in\n%s", command, n, raw)
-			}
-		}
-		if strings.Contains(text, "canary-wish") != (s.home != b.home) || s.home != b.home && strings.Contains(text, "from the team: anna") {
-			t.Errorf("a wish, or whose line it is:\n%s", text)
-		}
-	}
-	if n := d.Number(t, "SELECT count(*) FROM memoir.statement WHERE body->>'text' LIKE '%make both%'"); n != 1 {
-		t.Errorf("the hub has what both machines sent %d times", n)
-	}
+	h := newTeamHub(t)
+	h.a.said("one", "Hello.", "make one", "")
+	h.sync()
 
 	// A dump that is restored has what was forgotten since, and lacks what was sent since.
-	dump, err := d.Tool("pg_dump", d.URL("postgres", d.Name, false))
-	must(t, err)
-	a.good("forget", "one", "--yes")
-	b.said("later", "Hello.", "make later", "")
-	sync()
-	must(t, cluster.Exec("postgres", "CREATE DATABASE restored OWNER "+hubtest.Owner))
-	file := filepath.Join(cluster.Dir(), "dump.sql")
-	must(t, os.WriteFile(file, dump, 0o644))
-	if _, err := d.Tool("psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", file, d.URL("postgres", "restored", false)); err != nil {
-		t.Fatal(err)
-	}
-	serve(cluster.URL(hubtest.Serve, "restored", true))
-	sync()
-	for _, s := range all {
-		if text, _ := s.memory(); strings.Contains(text, "make one") || strings.Contains(text, "canary-wish") || strings.Count(text, "make later") != 1 {
-			t.Errorf("after the dump:\n%s", text)
-		}
-		for path, text := range files(t, s.home) {
-			if s.home != a.home && strings.Contains(text, "canary-wish") {
-				t.Errorf("%s has what was forgotten", path)
-			}
+	dump := h.Dump(t)
+	h.a.good("forget", "one", "--yes")
+	h.b.said("later", "Hello.", "make later", "")
+	h.sync()
+	restored := h.Restored(t, dump)
+	h.serve(restored.Hub(t))
+	h.sync()
+	for _, s := range h.homes() {
+		if raw, text := s.memory(); strings.Contains(raw+text, "make one") || strings.Count(raw, "make later") != 1 {
+			t.Errorf("after the dump:\n%s", raw)
 		}
 	}
-	if again, err := d.Tool("pg_dump", d.URL("postgres", "restored", false)); err != nil || bytes.Contains(again, []byte("make one")) || bytes.Contains(again, []byte("canary")) {
-		t.Errorf("the hub has what was forgotten: %v", err)
+	if bytes.Contains(restored.Dump(t), []byte("make one")) {
+		t.Error("the hub has what was forgotten")
 	}
 
 	// A machine whose token an operator revokes keeps what it has.
-	owner, err := hub.Open(t.Context(), hub.Options{Database: cluster.URL(hubtest.Owner, "restored", false)})
-	must(t, err)
-	defer owner.Close()
-	must(t, owner.Admin("acme").Remove(t.Context(), "ben"))
-	if said := b.run(); !strings.Contains(said, "revoked") {
+	restored.Must(t, "UPDATE memoir.token SET revoked = now() WHERE member = (SELECT id FROM memoir.member WHERE name = 'ben')")
+	if said := h.b.run(); !strings.Contains(said, "revoked") {
 		t.Error(said)
 	}
-	if raw, _ := b.memory(); !strings.Contains(raw, "make first-a") {
+	if raw, _ := h.b.memory(); !strings.Contains(raw, "make first-a") {
 		t.Error("a revoked machine lost what it had received")
 	}
+}
+
+// A hub consolidates what two members share: their memories begin with the same bytes.
+func TestMemoriesBeginWithWhatAHubMade(t *testing.T) {
+	t.Parallel()
+	h := newTeamHub(t)
+	h.work()
+	h.a.said("one", "Hello.", "make one", ofAnna)
+	h.b.said("two", "Hello.", "make two", ofBen)
+	h.sync()
+	if lines := h.a.shared(); strings.Count(lines, "\n") != 2 || lines != h.b.shared() || h.a.base() == "" {
+		t.Errorf("anna\n%sben\n%s", lines, h.b.shared())
+	}
+	if _, text := h.b.memory(); !strings.Contains(h.b.base(), text) {
+		t.Errorf("ben\n%s\nthe hub\n%s", text, h.b.base())
+	}
+	h.b.good("forget", "two", "--yes")
+	h.sync()
+	if lines := h.a.shared(); strings.Count(lines, "\n") != 1 || lines != h.b.shared() || strings.Contains(h.a.base(), "starved") {
+		t.Errorf("anna\n%sben\n%s", lines, h.b.shared())
+	}
+}
+
+// Canaries of each kind of text that is to stay: no value of the hub's database has one, no archive, transcript or
+// job, no dump, no log, and no home of another member. What Anna said is at the hub for her machines, until she
+// forgets it.
+func TestNothingThatWasToStayIsAtAHub(t *testing.T) {
+	t.Parallel()
+	h := newTeamHub(t)
+	h.work()
+	h.b.said("two", "Hello.", "make two", ofBen)
+	h.sync()
+	there := h.behind.Load()
+	h.serve("http://127.0.0.1:1")
+	h.a.plantCanaries(ofAnna)
+	h.serve(there.String())
+	_, err := h.Admin.AddMember(t.Context(), "ci", hubwire.Writer, nil)
+	must(t, err)
+	token, err := h.Admin.NewToken(t.Context(), "ci", time.Hour)
+	must(t, err)
+	ci := scene{t: t, home: t.TempDir(), sessions: t.TempDir(), user: t.TempDir(), env: []string{"CI_TOKEN=" + token}}
+	writeSession(t, ci.sessions, "/srv/gone", 3, "From now on always use canary-container.")
+	ci.good("team", "push", h.url, "--token-env", "CI_TOKEN", "--transcripts", ci.sessions, "--as", appKey)
+	h.sync()
+
+	// have counts values with a text.
+	have := func(text string, values ...string) (n int64) {
+		for _, value := range values {
+			if strings.Contains(value, text) {
+				n++
+			}
+		}
+		return n
+	}
+	texts := h.Texts(t)
+	if n := have("it grew without bound", texts...); n < 2 || have("make check", texts...) < 2 {
+		t.Fatalf("a generation, or what a container sent, is missing: %d, %d", n, have("make check", texts...))
+	}
+	rows := h.Number(t, "SELECT count(*) FROM memoir.statement WHERE own AND body->>'text' ~ 'canary-(wish|note)'")
+	if n := have("canary", texts...); rows != 2 || n != rows {
+		t.Errorf("%d values have a canary, and %d statements of Anna's own", n, rows)
+	}
+	if n := have("canary", h.log.String()); n > 0 {
+		t.Error("the log has a canary")
+	}
+	nowhere := func(s scene, texts ...string) {
+		t.Helper()
+		for path, content := range s.everything() {
+			for _, text := range texts {
+				if strings.Contains(content, text) {
+					t.Errorf("%s has %s", path, text)
+				}
+			}
+		}
+	}
+	stay, own := []string{"canary-other", "canary-excluded", "canary-disabled", "canary-forgotten", "canary-user", "canary-container"},
+		[]string{"canary-wish", "canary-note"}
+	nowhere(h.b, append(own, stay...)...)
+	nowhere(h.c, stay...)
+	if _, text := h.c.memory(); !strings.Contains(text, "canary-wish") || !strings.Contains(text, "canary-note") {
+		t.Errorf("Anna's other machine lacks what she said:\n%s", text)
+	}
+
+	h.a.good("forget", "one", "--purge", "--yes")
+	h.a.good("forget", "#2", "--yes")
+	h.sync()
+	for _, text := range []string{"canary", "it grew without bound"} {
+		if n := have(text, append(h.Texts(t), string(h.Dump(t)), h.log.String())...); n > 0 {
+			t.Errorf("%d values have %s, which was forgotten", n, text)
+		}
+	}
+	nowhere(h.b, append(own, "it grew without bound")...)
+	nowhere(h.c, append(own, "it grew without bound")...)
 }

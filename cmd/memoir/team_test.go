@@ -51,17 +51,30 @@ func member(t *testing.T, h *fakeHub, code string) scene {
 	return joined(t, h.URL, code, code)
 }
 
-// joined is member, of any hub. The session runs `make first-NAME`.
+// joined is member, of any hub.
 func joined(t *testing.T, url, code, name string) scene {
+	t.Helper()
+	s := begun(t, name)
+	s.join(url, code)
+	return s
+}
+
+// begun returns a home with a session of the project app, which runs `make first-NAME`.
+func begun(t *testing.T, name string) scene {
 	t.Helper()
 	s := scene{t: t, home: filepath.Join(t.TempDir(), "home"), sessions: t.TempDir(), user: t.TempDir()}
 	s.said("first-"+name, "Hello there.", "make first-"+name, "")
 	s.run()
+	return s
+}
+
+// join joins a hub and shares the project app.
+func (s scene) join(url, code string) {
+	s.t.Helper()
 	s.input = code
 	s.good("team", "join", url, "--code-file", "-")
 	s.input = ""
 	s.good("team", "share", appKey, "--yes")
-	return s
 }
 
 // good runs a command that must succeed, and returns its standard output.
@@ -89,6 +102,16 @@ func (s scene) memory() (raw, lines string) {
 	return s.good("cat", "raw_memories.md", "--project", appKey), s.good("cat", "MEMORY.md", "--project", appKey)
 }
 
+// live returns the path of MEMORY.md of the project app.
+func (s scene) live() string {
+	s.t.Helper()
+	found, err := filepath.Glob(filepath.Join(s.home, "projects", "app-*", "memory", memoir.MemoryFile))
+	if err != nil || len(found) != 1 {
+		s.t.Fatal(found, err)
+	}
+	return found[0]
+}
+
 func wantTexts(t *testing.T, what string, h *fakeHub, want ...string) {
 	t.Helper()
 	slices.Sort(want)
@@ -99,27 +122,35 @@ func wantTexts(t *testing.T, what string, h *fakeHub, want ...string) {
 
 func passed(member, command string) string { return member + ": run: `" + command + "`" }
 
-func TestNothingLeavesThatWasToStay(t *testing.T) {
-	t.Parallel()
-	h := startHub(t)
-	s := member(t, h, "anna-1")
-	s.said("one", "From now on always use canary-wish for tests.", "make one", "")
+// plantCanaries makes texts that are to stay, offline: of a private project, of an excluded, a disabled and a forgotten
+// session, of the user; and a wish and note 2, which go to the person's own machines. It returns what a run says.
+func (s scene) plantCanaries(more string) (said string) {
+	s.t.Helper()
+	s.said("one", "From now on always use canary-wish for tests.", "make one", more)
 	s.record("two", "/srv/other", "host.example/acme/other", "Always use canary-other.", "make canary-other", "")
 	s.record("three", "/srv/hidden/app", appKey, "Always use canary-excluded.", "make canary-excluded", "")
 	s.said("four", "Always use canary-disabled.", "make canary-disabled", "")
 	s.said("five", "Always use canary-forgotten.", "make canary-forgotten", "")
-	put(t, filepath.Join(s.user, ".config", "memoir", "config.yml"), "exclude: [/srv/hidden/**]\n")
-	h.before = func(w http.ResponseWriter, _ *http.Request) bool { // all is offline until it is forgotten
-		w.WriteHeader(http.StatusBadGateway)
-		return true
-	}
-	if said := s.run(); !strings.Contains(said, "warning: the team's memory is not synchronised: "+h.URL+" answers 502") {
-		t.Errorf("offline: %s", said)
-	}
+	put(s.t, filepath.Join(s.user, ".config", "memoir", "config.yml"), "exclude: [/srv/hidden/**]\n")
+	said = s.run()
 	s.good("remember", "--user", "canary-user")
 	s.good("remember", "--project", appKey, "deploys stop on canary-note")
 	s.good("sessions", "disable", "four")
 	s.good("forget", "five", "--yes")
+	return said
+}
+
+func TestNothingLeavesThatWasToStay(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	s := member(t, h, "anna-1")
+	h.before = func(w http.ResponseWriter, _ *http.Request) bool { // all is offline until it is forgotten
+		w.WriteHeader(http.StatusBadGateway)
+		return true
+	}
+	if said := s.plantCanaries(""); !strings.Contains(said, "warning: the team's memory is not synchronised: "+h.URL+" answers 502") {
+		t.Errorf("offline: %s", said)
+	}
 	h.before = nil
 	s.run()
 	wantTexts(t, "sent", h, passed("anna", "make first-anna-1"), passed("anna", "make one"), "anna: deploys stop on canary-note",
@@ -213,11 +244,8 @@ func TestALineThatIsRemovedByHandIsWithdrawn(t *testing.T) {
 	a.said("one", "From now on always use canary-wish for tests.", "make one", "")
 	a.run()
 	c.run()
-	found, err := filepath.Glob(filepath.Join(a.home, "projects", "app-*", "memory", "MEMORY.md"))
-	if err != nil || len(found) != 1 {
-		t.Fatal(found, err)
-	}
-	whole, err := os.ReadFile(found[0])
+	live := a.live()
+	whole, err := os.ReadFile(live)
 	must(t, err)
 	at := bytes.Index(whole, []byte("- “From now on"))
 	end := at + bytes.IndexByte(whole[at:], '\n') + 1
@@ -226,7 +254,7 @@ func TestALineThatIsRemovedByHandIsWithdrawn(t *testing.T) {
 		if !there {
 			now = now[:at] + now[end:]
 		}
-		put(t, found[0], now)
+		put(t, live, now)
 		a.run()
 		c.run()
 		if got := slices.Contains(h.texts(appKey), "anna: “From now on always use canary-wish for tests.”"); got != there {

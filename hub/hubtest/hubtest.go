@@ -2,16 +2,20 @@ package hubtest
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/klauspost/compress/zstd"
 
 	"memoir/hub"
 	"memoir/team/wire"
@@ -56,7 +60,8 @@ type Database struct {
 	*Cluster
 	Name  string
 	Admin hub.Admin
-	Owner *hub.Hub // as the owner of the tables
+	Owner *hub.Hub     // as the owner of the tables
+	Log   *slog.Logger // of hubs and workers; nil: they log nothing
 }
 
 // NewDatabase returns a database of the shared cluster.
@@ -86,16 +91,86 @@ func (c *Cluster) NewDatabase(name string) (*Database, error) {
 	if err := owner.AddOrganisation(ctx, "acme"); err != nil {
 		return nil, err
 	}
-	return &Database{c, name, owner.Admin("acme"), owner}, nil
+	return &Database{Cluster: c, Name: name, Admin: owner.Admin("acme"), Owner: owner}, nil
 }
 
 // ServeURL returns the address of the database for the serving role, through PgBouncer.
 func (d *Database) ServeURL() string { return d.URL(Serve, d.Name, true) }
 
+// Dump returns what pg_dump writes of the database.
+func (d *Database) Dump(t testing.TB, options ...string) []byte {
+	t.Helper()
+	dump, err := d.Tool("pg_dump", append(options, d.URL("postgres", d.Name, false))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dump
+}
+
+// Load runs a dump in the database.
+func (d *Database) Load(t testing.TB, dump []byte) {
+	t.Helper()
+	file := filepath.Join(d.Dir(), d.Name+".sql")
+	err := os.WriteFile(file, dump, 0o644)
+	if err == nil {
+		_, err = d.Tool("psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", file, d.URL("postgres", d.Name, false))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Restored loads a dump into a new database of the cluster, and returns it without an owner.
+func (d *Database) Restored(t testing.TB, dump []byte) *Database {
+	t.Helper()
+	to := &Database{Cluster: d.Cluster, Name: d.Name + "restored", Log: d.Log}
+	if err := d.Exec("postgres", "CREATE DATABASE "+to.Name+" OWNER "+Owner); err != nil {
+		t.Fatal(err)
+	}
+	to.Load(t, dump)
+	return to
+}
+
+// Texts returns every value of the database as text, and what its transcripts and archives have, unpacked.
+func (d *Database) Texts(t testing.TB) (out []string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), d.URL("postgres", d.Name, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	query := func(sql string) []string {
+		rows, _ := conn.Query(t.Context(), sql)
+		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		return values
+	}
+	for _, table := range query(`SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables
+		WHERE schemaname IN ('memoir', 'river')`) {
+		out = append(out, query("SELECT t::text FROM "+table+" t")...)
+	}
+	for _, packed := range query(`SELECT encode(items, 'hex') FROM memoir.transcript WHERE items IS NOT NULL
+		UNION ALL SELECT encode(body, 'hex') FROM memoir.archive`) {
+		content, err := hex.DecodeString(packed)
+		if err == nil {
+			content, err = unpacker.DecodeAll(content, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(content))
+	}
+	return out
+}
+
+var unpacker, _ = zstd.NewReader(nil) // without options, it does not fail
+
 // Hub serves the database until the test ends, and returns its address.
 func (d *Database) Hub(t testing.TB) string {
 	t.Helper()
-	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Debounce: -1})
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Debounce: -1, Log: d.Log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +186,7 @@ func (d *Database) Hub(t testing.TB) string {
 // consolidated soon after a push.
 func (d *Database) Workers(t testing.TB, o hub.WorkOptions) {
 	t.Helper()
-	h, err := hub.Open(t.Context(), hub.Options{Database: d.URL(Serve, d.Name, o.PollOnly), Debounce: -1})
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.URL(Serve, d.Name, o.PollOnly), Debounce: -1, Log: d.Log})
 	if err != nil {
 		t.Fatal(err)
 	}

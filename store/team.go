@@ -76,17 +76,14 @@ func resendReplaced(t tx, note string) error {
 // outbox, so that the hub withdraws it, too; with keep it stays there.
 func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		bases, err := t.texts(`SELECT DISTINCT session FROM received WHERE project_id = ? AND origin = 'hub'`, projectID)
-		if err != nil {
-			return err
-		}
-		err = errors.Join(
-			t.run(`DELETE FROM received WHERE project_id = ? AND origin = 'hub'`, projectID),
+		bases, err := t.texts(`DELETE FROM received WHERE project_id = ? AND origin = 'hub' RETURNING session`, projectID)
+		err = errors.Join(err,
 			resend(t, `SELECT session_key FROM sent WHERE ? AND NOT (withdrawn AND told)
 				AND key IN (SELECT key FROM share WHERE project_id = ?)`, !keep, projectID),
 			t.run(`DELETE FROM sent WHERE ? AND key IN (SELECT key FROM share WHERE project_id = ?)`, keep, projectID),
 			t.run(`DELETE FROM share WHERE project_id = ?`, projectID))
-		for _, base := range bases {
+		slices.Sort(bases)
+		for _, base := range slices.Compact(bases) {
 			if err == nil {
 				_, err = s.regroup(t, projectID, base, true)
 			}
@@ -265,14 +262,10 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 		}
 		return []string{base}, err
 	}
-	bases, err := t.texts(`SELECT session FROM received
-		WHERE project_id = ? AND origin = ? AND hash = ? AND statements <> ''`, projectID, origin, c.Hash)
-	bases = slices.DeleteFunc(bases, func(base string) bool { return memoir.MemberOf(base) != c.Member })
-	for _, base := range bases {
-		err = errors.Join(err, t.run(`UPDATE received SET statements = ''
-			WHERE project_id = ? AND origin = ? AND hash = ? AND session = ?`, projectID, origin, c.Hash, base))
-	}
-	return bases, err
+	group := memoir.ReceivedKey(c.Member, "") // it is the member's alone, whose name may have a dash
+	return t.texts(`UPDATE received SET statements = '' WHERE project_id = ?1 AND origin = ?2 AND hash = ?3
+		AND substr(session, 1, length(?4)) = ?4 AND instr(substr(session, length(?4) + 1), '-') = 0
+		AND statements <> '' RETURNING session`, projectID, origin, c.Hash, group)
 }
 
 // keepAway keeps a person's note away that is forgotten, whichever machine sends it, and returns where it was received.

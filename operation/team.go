@@ -29,6 +29,7 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 	state, errState := team.ReadState(home)
 	hub.Token, hub.Next, hub.CA = "", "", ""
 	out := &Team{Hub: hub, State: state, Shares: []store.Share{}}
+	out.Held = append([]team.Held{}, out.Held...)
 	if err = errors.Join(err, errState); err != nil || st == nil {
 		return out, err
 	}

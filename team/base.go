@@ -11,7 +11,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -121,7 +124,7 @@ func cleaned(content []byte, etag string, scanner *secrets.Scanner) (kept memory
 		etag != fmt.Sprintf(`"%x"`, sha256.Sum256(content))) {
 		err = errors.New("it is not what its header says")
 	}
-	kept = memory.Files{memory.StatementsFile: memory.EncodeStatements(sessions, memory.Neutralise)}
+	kept = memory.Files{memory.StatementsFile: memory.EncodeStatements(usable(sessions), memory.Neutralise)}
 	for path, text := range files {
 		if _, _, _, isSkill := memoir.SkillPath(path); isSkill || path == memoir.MemoryFile {
 			kept[path] = []byte(memory.Neutralise(string(text)))
@@ -134,6 +137,29 @@ func cleaned(content []byte, etag string, scanner *secrets.Scanner) (kept memory
 		err = memoir.Errorf(memoir.CodeHub, "tell its operator", "the hub's memory cannot be used: %w", err)
 	}
 	return kept, m, err
+}
+
+// groupKey matches the key of what a member's machine sent of a session, as in memoir.ReceivedKey.
+var groupKey = regexp.MustCompile(`^(?:team:[\pL\pN._-]+-|machine:)[0-9a-f]{24,32}$`)
+
+// usable returns what may be used of an archive's statements. A hub has nothing that a person said, or nobody verified.
+func usable(sessions []memoir.Extraction) (out []memoir.Extraction) {
+	for _, e := range sessions {
+		one := memoir.Extraction{SessionKey: e.SessionKey, EndedAt: e.EndedAt}
+		for _, st := range e.Statements {
+			_, err := time.Parse(time.DateOnly, cmp.Or(st.At, time.DateOnly))
+			odd := func(a memoir.Anchor) bool { return !a.Valid() }
+			st.Anchors = slices.DeleteFunc(st.Anchors, odd)
+			st.Anchors = st.Anchors[:min(len(st.Anchors), memoir.MaxAnchors)]
+			if err == nil && !wire.Said(st) && st.Kind != memoir.StatementClaim {
+				one.Statements = append(one.Statements, st)
+			}
+		}
+		if groupKey.MatchString(e.SessionKey) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // Base returns what a hub made of a project. here are the extractions whose statements hold on this machine.

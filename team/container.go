@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -89,8 +90,9 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	c, err := newClient(h, begins)
 	all, errPulled := pulled(home)
 	root := memory.At(home, id)
-	live, errLive := liveOf(root)
-	if err = cmp.Or(err, errPulled, errLive); err != nil {
+	_, errRecover := root.Recover(0) // removes what a killed pull left
+	live, errLive := root.Current()
+	if err = cmp.Or(err, errPulled, errRecover, errLive); err != nil {
 		return 0, err
 	}
 	now := all[id]
@@ -114,12 +116,16 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	}
 	now.Fetched = Fetched{Generation: manifest.Generation} // until it is whole, the next pull gets it again
 	now.At = time.Now().UTC()
-	if now.Live, err = root.Next(now.Generation - 1); err == nil {
+	files, manifest, err = alone(files, manifest, key)
+	if err == nil {
+		now.Live, err = root.Next(now.Generation - 1)
+	}
+	if err == nil {
 		all[id] = now
 		err = write(home, "pulled", all)
 	}
 	if err == nil {
-		err = replace(ctx, root, now.Live, files, toTell(files, manifest, key, scanner))
+		err = replace(ctx, root, now.Live, files, manifest)
 	}
 	if err != nil {
 		return 0, err
@@ -127,18 +133,6 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	now.ETag = etag
 	all[id] = now
 	return now.Generation, write(home, "pulled", all)
-}
-
-// liveOf returns the live memory of a root after it removed what a killed pull left.
-func liveOf(root memory.Root) (live memory.Snapshot, err error) {
-	n, err := root.Linked()
-	if err == nil {
-		_, err = root.Recover(n)
-	}
-	if err == nil {
-		live, err = root.Current()
-	}
-	return live, err
 }
 
 // replace publishes the files as generation n, and removes those before.
@@ -156,46 +150,13 @@ func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m
 	return err
 }
 
-// toTell makes files of a hub those of a home in which nobody accepts lines: the memory, its statements, a summary with
-// all of its lines, and their anchors. Skills stay away, and so does what a person is said to want.
-func toTell(files memory.Files, theirs memory.Manifest, key string, scanner *secrets.Scanner) (m memory.Manifest) {
-	text := withoutWishes(consolidate.Passive(string(files[memoir.MemoryFile])))
-	sessions, _ := memory.DecodeStatements(files[memory.StatementsFile]) // our own form
-	clear(files)
-	files[memoir.MemoryFile], files[memoir.SummaryFile] = []byte(text), []byte(consolidate.Pulled(key, text))
-	files[memory.StatementsFile] = memory.EncodeStatements(tellable(sessions), strings.Clone)
-	m = memory.Manifest{Redactions: theirs.Redactions, Lines: theirs.Lines, Anchors: theirs.Anchors}
-	maps.DeleteFunc(m.Anchors, func(line string, anchors []memoir.Anchor) bool {
-		return len(line) > 100 || len(anchors) > memoir.MaxAnchors ||
-			slices.ContainsFunc(anchors, func(a memoir.Anchor) bool {
-				return !a.Valid() || len(scanner.Find(line+"\n"+a.Path+"\n"+a.Text+"\n"+a.Key)) > 0
-			})
-	})
-	return m
-}
-
-// tellable returns what may be told of an archive's statements.
-func tellable(sessions []memoir.Extraction) []memoir.Extraction {
-	for i, e := range sessions {
-		_, session := memoir.ReceivedGroup(e.SessionKey)
-		sessions[i] = memoir.Extraction{EndedAt: e.EndedAt,
-			SessionKey: memoir.ReceivedKey(wire.MemberName(memoir.MemberOf(e.SessionKey)), wire.MemberName(session))}
-		sessions[i].Statements = slices.DeleteFunc(e.Statements, func(st memoir.Statement) bool {
-			_, errDay := time.Parse(time.DateOnly, cmp.Or(st.At, time.DateOnly))
-			return errDay != nil || wire.Said(st) || st.Kind == memoir.StatementClaim
-		})
-	}
-	return sessions
-}
-
-func withoutWishes(text string) string {
-	wishes := false
-	return memory.Without(text, func(_ int, line string) bool {
-		line = strings.TrimSpace(line)
-		if memoir.IsHeading(line) && !strings.HasPrefix(line, "###") {
-			wishes = consolidate.SaysWishes(line)
-			return false
-		}
-		return wishes && line != ""
-	})
+// alone returns the memory of a home that has only what a hub made.
+func alone(files memory.Files, m memory.Manifest, key string) (memory.Files, memory.Manifest, error) {
+	sessions, err := memory.DecodeStatements(files[memory.StatementsFile])
+	base := consolidate.Base{Memory: files.Consolidation(), Sessions: sessions}
+	base.Memory.Citations = m.Citations
+	made := base.Alone(memoir.Project{Name: path.Base(key), Remote: key})
+	out, errLayout := memory.Layout(made, memory.Files{memory.StatementsFile: files[memory.StatementsFile]})
+	return out, memory.Manifest{Redactions: m.Redactions, Citations: made.Citations, Lines: made.Lines,
+		Anchors: made.Anchors}, cmp.Or(err, errLayout)
 }

@@ -57,7 +57,7 @@ func Load(home string) (h Hub, err error) {
 
 // ReadState returns how synchronising goes; the zero State if it never began.
 func ReadState(home string) (s State, err error) {
-	s = State{Held: []Held{}, Bases: map[string]Fetched{}}
+	s.Bases = map[string]Fetched{}
 	err = read(home, "sync", &s)
 	return s, err
 }

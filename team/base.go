@@ -99,11 +99,15 @@ func (s *syncing) storeBase(ctx context.Context, share store.Share, etag string,
 			err = putBase(s.Home, id, files, m.Citations)
 		}
 		if err == nil {
-			s.state.Bases[id] = Fetched{m.Generation, etag}
 			err = s.Store.Edited(ctx, id)
 		}
+		if err == nil {
+			s.state.Bases[id] = Fetched{m.Generation, etag}
+		}
 	}
-	s.report.Projects = append(s.report.Projects, id)
+	if err == nil {
+		s.report.Projects = append(s.report.Projects, id)
+	}
 	return err
 }
 

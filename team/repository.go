@@ -248,7 +248,8 @@ func (r reading) read(ctx context.Context, top string) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	contents, err := git(ctx, top, strings.Join(objects, "\n"), maxFiles*(maxFile+100), "cat-file", "--batch=%(objectsize)")
+	const most = maxFiles * (maxFile + 100)
+	contents, err := git(ctx, top, strings.Join(objects, "\n"), most, "cat-file", "--batch=%(objectsize)")
 	for _, name := range names {
 		head, rest, _ := strings.Cut(contents, "\n")
 		size, errSize := strconv.Atoi(head)

@@ -15,7 +15,6 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/model"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
@@ -281,11 +280,7 @@ func (p *program) pushTeam(c *cli.Context) error {
 	if t.Dir == "" {
 		return usagef("", "%s URL needs --transcripts DIR", calledAs(c))
 	}
-	wait := p.sleep
-	if wait == nil {
-		wait = model.Sleep
-	}
-	to, errSender := team.NewSender(h, wait)
+	to, errSender := team.NewSender(h, p.sleep)
 	opts, here, key, err := p.container(c)
 	if err = cmp.Or(errSender, err); err != nil {
 		return err

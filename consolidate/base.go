@@ -103,6 +103,20 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	return out, accepted
 }
 
+// Alone returns the memory of a home that has nothing else: all lines of the base are told, and skills stay away, since
+// nobody there accepts any.
+func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
+	in := Input{Project: project, Base: b, Accepted: map[string]int64{}}
+	out, _ := in.based(projectName(project), memoryBudget, DefaultMemoryBytes)
+	for line := range strings.Lines(out.MemoryMD) {
+		in.Accepted[memoir.LineKey(line)] = 1
+	}
+	summary := summarise(in, readPage(out.MemoryMD), nil, summaryBudget)
+	out.MemorySummary, _, _ = strings.Cut(summary, "\n"+headMap+"\n") // the other files are not there
+	out.Skills = nil
+	return WithOrigins(out, in)
+}
+
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
 // person, and own the words of those that the base has.
 func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {

@@ -188,16 +188,6 @@ func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string 
 	return withMap(p, skills, limit)
 }
 
-// Pulled returns the summary of a MEMORY.md of a hub, all of whose lines may be told, for a home without other files.
-func Pulled(key, text string) string {
-	in := Input{Project: memoir.Project{Name: path.Base(key), Remote: key}, Accepted: map[string]int64{}}
-	for line := range strings.Lines(text) {
-		in.Accepted[memoir.LineKey(line)] = 1
-	}
-	summary, _, _ := strings.Cut(summarise(in, readPage(text), nil, summaryBudget), "\n"+headMap+"\n")
-	return summary
-}
-
 // userName is the name of the user's own memory; no project's name has a blank.
 const userName = "The user"
 

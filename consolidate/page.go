@@ -29,13 +29,6 @@ var memoryHeads = []string{
 	headEnvironment, headFiles, headRecent, headOpen, headNotes,
 }
 
-// SaysWishes reports whether what a person wants stands below a heading of MEMORY.md or of its summary.
-func SaysWishes(heading string) bool {
-	words := func(h string) string { return strings.ToLower(strings.Trim(h, "# ")) }
-	return slices.ContainsFunc([]string{headPreferences, headOnce, headWants},
-		func(h string) bool { return words(h) == words(heading) })
-}
-
 // A page is a Markdown file with sections. The first one is the head: the title and the lines below it.
 type page struct{ sections []*section }
 

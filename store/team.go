@@ -92,17 +92,14 @@ func resendReplaced(t tx, note string) error {
 // outbox, so that the hub withdraws it, too; with keep it stays there.
 func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		bases, err := t.texts(`SELECT DISTINCT session FROM received WHERE project_id = ? AND origin = 'hub'`, projectID)
-		if err != nil {
-			return err
-		}
-		err = errors.Join(
-			t.run(`DELETE FROM received WHERE project_id = ? AND origin = 'hub'`, projectID),
+		bases, err := t.texts(`DELETE FROM received WHERE project_id = ? AND origin = 'hub' RETURNING session`, projectID)
+		err = errors.Join(err,
 			resend(t, `SELECT session_key FROM sent WHERE ? AND NOT (withdrawn AND told)
 				AND key IN (SELECT key FROM share WHERE project_id = ?)`, !keep, projectID),
 			t.run(`DELETE FROM sent WHERE ? AND key IN (SELECT key FROM share WHERE project_id = ?)`, keep, projectID),
 			t.run(`DELETE FROM share WHERE project_id = ?`, projectID))
-		for _, base := range bases {
+		slices.Sort(bases)
+		for _, base := range slices.Compact(bases) {
 			if err == nil {
 				_, err = s.regroup(t, projectID, base, true)
 			}
@@ -211,9 +208,10 @@ type Received struct {
 	Statement memoir.Statement
 }
 
-// Receive stores changes of a project in their order, and the new cursor of its share, in one durable transaction. The
-// groups of statements that change become inputs of its memory, and a withdrawal begins as by BeginForgetting, with
-// purge. It reports whether one did, and how many statements are new here.
+// Receive stores changes of a project in their order, and the new cursor of its share, in one durable transaction. From
+// a repository, they are all that it has: the rest is withdrawn. The groups of statements that change become inputs of
+// the project's memory, and a withdrawal begins as by BeginForgetting, with purge. It reports whether one did, and how
+// many statements are new here.
 func (s *Store) Receive(
 	ctx context.Context, projectID, origin, cursor string, changes []Received,
 ) (received int, withdrawn bool, err error) {
@@ -222,6 +220,15 @@ func (s *Store) Receive(
 			return mustExist(t, projectID)
 		}
 		less := map[string]bool{} // the groups that change: whether something of them was withdrawn
+		if origin == FromRepository {
+			gone, err := keepOnly(t, projectID, changes)
+			if err != nil {
+				return err
+			}
+			for _, base := range gone {
+				less[base] = true
+			}
+		}
 		for _, c := range changes {
 			of, err := receive(t, projectID, origin, c)
 			for _, base := range of {
@@ -245,8 +252,18 @@ func (s *Store) Receive(
 	return received, withdrawn, s.explain(err, "receiving statements of project %s", projectID)
 }
 
-// receive stores a change and returns the groups that it changes. What a hub withdrew stays away; what a repository
-// lost may return.
+// keepOnly removes what a project received from its repository that has only these statements now, and returns the
+// groups that it changes. What is removed may return.
+func keepOnly(t tx, projectID string, now []Received) (groups []string, err error) {
+	var kept []string
+	for _, r := range now {
+		kept = append(kept, memoir.ReceivedKey(r.Member, r.Session)+" "+r.Hash)
+	}
+	return t.texts(`DELETE FROM received WHERE project_id = ? AND origin = 'repository' AND statements <> ''
+		AND session || ' ' || hash NOT IN (SELECT value FROM json_each(?)) RETURNING session`, projectID, jsonList(kept))
+}
+
+// receive stores a change and returns the groups that it changes. What a hub withdrew stays away.
 func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 	if !c.Gone {
 		base := memoir.ReceivedKey(c.Member, c.Session)
@@ -261,16 +278,10 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 		}
 		return []string{base}, err
 	}
-	bases, err := t.texts(`SELECT session FROM received
-		WHERE project_id = ? AND origin = ? AND hash = ? AND statements <> ''`, projectID, origin, c.Hash)
-	bases = slices.DeleteFunc(bases, func(base string) bool { return memoir.MemberOf(base) != c.Member })
-	for _, base := range bases {
-		err = errors.Join(err, t.execAll([]any{projectID, origin, c.Hash, base},
-			`UPDATE received SET statements = '' WHERE project_id = ?1 AND origin = ?2 AND hash = ?3 AND session = ?4`,
-			`DELETE FROM received WHERE project_id = ?1 AND origin = ?2 AND hash = ?3 AND session = ?4
-				AND origin = 'repository'`))
-	}
-	return bases, err
+	group := memoir.ReceivedKey(c.Member, "") // it is the member's alone, whose name may have a dash
+	return t.texts(`UPDATE received SET statements = '' WHERE project_id = ?1 AND origin = ?2 AND hash = ?3
+		AND substr(session, 1, length(?4)) = ?4 AND instr(substr(session, length(?4) + 1), '-') = 0
+		AND statements <> '' RETURNING session`, projectID, origin, c.Hash, group)
 }
 
 // keepAway keeps a person's note away that is forgotten, whichever machine sends it, and returns where it was received.
@@ -347,18 +358,4 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 		_, err = s.storeExtraction(t, e, true)
 	}
 	return withdrawn, err
-}
-
-// ReceivedOf returns the hashes and members of what a project has received from a place and was not withdrawn.
-func (s *Store) ReceivedOf(ctx context.Context, projectID, origin string) ([]Received, error) {
-	return fetch(ctx, s, func(t tx) ([]Received, error) {
-		return collect(t, `SELECT hash, session, day FROM received WHERE project_id = ? AND origin = ? AND statements <> ''
-			ORDER BY session, hash`, []any{projectID, origin}, func(scan scanner, r *Received) error {
-			err := scan(&r.Hash, &r.Session, &r.Day)
-			r.Member = memoir.MemberOf(r.Session)
-			_, id := memoir.SplitKey(r.Session)
-			r.Session = id[strings.LastIndexByte(id, '-')+1:]
-			return err
-		})
-	}, "reading what project %s received", projectID)
 }

@@ -5,15 +5,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -60,75 +61,109 @@ func Unshare(ctx context.Context, o Options, projectID string, keep bool) error 
 	return o.Store.Unshare(ctx, projectID, keep)
 }
 
-// fetchBase fetches the newest generation of a project, unless it is here. keep stores it; that is for when all is
-// received that it may have been made from. A hub of the release before has none.
-func (s *syncing) fetchBase(ctx context.Context, share store.Share) (keep func() error, err error) {
-	id, tag := share.ProjectID, ""
-	if HasBase(s.Home, id) {
-		tag = s.state.Bases[id].ETag
+// archive fetches the newest generation of a project, with its ETag. Without content, it is still the one that has tag.
+func (c *client) archive(ctx context.Context, key, tag string) (etag string, content []byte, err error) {
+	path := "/v1/archive?" + url.Values{"project": {key}}.Encode()
+	res, content, err := c.request(ctx, http.MethodGet, path, nil, tag)
+	if err != nil || res.StatusCode == http.StatusNotModified {
+		return tag, nil, err
 	}
-	path := "/v1/archive?" + url.Values{"project": {share.Key}}.Encode()
-	res, content, err := s.client.request(ctx, http.MethodGet, path, nil, tag)
-	none := refused(err) == wire.CodeNotFound
-	if err != nil && !none {
-		return nil, err
-	}
-	return func() (err error) {
-		switch {
-		case none && !HasBase(s.Home, id), !none && res.StatusCode == http.StatusNotModified:
-			return nil
-		case none:
-			err = DropBase(ctx, s.Store, s.Home, id)
-		default:
-			sum := sha256.Sum256(content)
-			is := Fetched{ETag: `"` + hex.EncodeToString(sum[:]) + `"`}
-			is.Generation, _ = strconv.Atoi(res.Header.Get(wire.GenerationHeader))
-			if len(content) > wire.MaxArchive || res.Header.Get("ETag") != is.ETag {
-				err = errors.New("it is not what its header says")
-			}
-			if content, err = cleanArchive(content, s.Scanner, err); err == nil {
-				err = disk.Replace(baseFile(s.Home, id), content, 0o600)
-			}
-			if err == nil {
-				err = s.Store.Edited(ctx, id)
-			}
-			if s.state.Bases == nil {
-				s.state.Bases = map[string]Fetched{}
-			}
-			if err == nil {
-				s.state.Bases[id] = is
-			}
-		}
-		if err == nil && !slices.Contains(s.report.Projects, id) {
-			s.report.Projects = append(s.report.Projects, id)
-		}
-		return err
-	}, nil
+	return res.Header.Get("ETag"), content, nil
 }
 
-// cleanArchive returns what is kept of an archive of a hub: MEMORY.md, skills and statements, redacted and neutralised.
-func cleanArchive(content []byte, scanner *secrets.Scanner, err error) ([]byte, error) {
-	files, m, errFiles := memory.Unpack(bytes.NewReader(content))
-	_, errStatements := memory.DecodeStatements(files[memory.StatementsFile])
-	if err = cmp.Or(err, errFiles, errStatements); err != nil {
-		return nil, memoir.Errorf(memoir.CodeHub, "tell its operator", "the hub's memory cannot be used: %w", err)
+// fetchBase fetches the newest generation of a shared project, without an ETag if there is none, as at a hub of the
+// release before.
+func (s *syncing) fetchBase(ctx context.Context, share store.Share) (etag string, content []byte, err error) {
+	if HasBase(s.Home, share.ProjectID) {
+		etag = s.state.Bases[share.ProjectID].ETag
 	}
-	r, kept := scanner.Session(), memory.Files{}
-	clean := func(text string) string { return r.Text(memory.Neutralise(text)) }
-	for path, content := range files {
-		switch _, _, _, isSkill := memoir.SkillPath(path); {
-		case path == memory.StatementsFile:
-			kept[path] = memory.ChangeStatements(content, clean, r.Name)
-		case path == memoir.MemoryFile, isSkill && r.Name(path) == path:
-			kept[path] = []byte(clean(string(content)))
-		}
+	etag, content, err = s.client.archive(ctx, share.Key, etag)
+	if refused(err) == wire.CodeNotFound {
+		return "", nil, nil
 	}
-	return packed(kept, m.Citations)
+	return etag, content, err
 }
 
-// packed returns the content of a base's file.
-func packed(files memory.Files, citations map[string][]string) ([]byte, error) {
-	return memory.Pack(files, memory.Manifest{Citations: citations}.Describing(1, files))
+// storeBase stores what fetchBase returned. All that it may have been made from is received before.
+func (s *syncing) storeBase(ctx context.Context, share store.Share, etag string, content []byte) (err error) {
+	id := share.ProjectID
+	switch {
+	case etag == "" && HasBase(s.Home, id):
+		err = DropBase(ctx, s.Store, s.Home, id)
+	case content == nil:
+		return nil
+	default:
+		var files memory.Files
+		var m memory.Manifest
+		if files, m, err = cleaned(content, etag, s.Scanner); err == nil {
+			err = putBase(s.Home, id, files, m.Citations)
+		}
+		if err == nil {
+			err = s.Store.Edited(ctx, id)
+		}
+		if err == nil {
+			s.state.Bases[id] = Fetched{m.Generation, etag}
+		}
+	}
+	if err == nil {
+		s.report.Projects = append(s.report.Projects, id)
+	}
+	return err
+}
+
+func putBase(home, id string, files memory.Files, citations map[string][]string) error {
+	content, err := memory.Pack(files, memory.Manifest{Citations: citations}.Describing(1, files))
+	if err == nil {
+		err = disk.Replace(baseFile(home, id), content, 0o600)
+	}
+	return err
+}
+
+// cleaned returns what is kept of an archive, which may be from anybody: MEMORY.md, skills and statements, redacted and
+// neutralised, with a manifest of the hub.
+func cleaned(content []byte, etag string, scanner *secrets.Scanner) (kept memory.Files, m memory.Manifest, err error) {
+	files, m, err := memory.Unpack(bytes.NewReader(content))
+	sessions, errStatements := memory.DecodeStatements(files[memory.StatementsFile])
+	if err = cmp.Or(err, errStatements); err == nil && (len(content) > wire.MaxArchive || m.Generation > 1e9 ||
+		etag != fmt.Sprintf(`"%x"`, sha256.Sum256(content))) {
+		err = errors.New("it is not what its header says")
+	}
+	kept = memory.Files{memory.StatementsFile: memory.EncodeStatements(usable(sessions), memory.Neutralise)}
+	for path, text := range files {
+		if _, _, _, isSkill := memoir.SkillPath(path); isSkill || path == memoir.MemoryFile {
+			kept[path] = []byte(memory.Neutralise(string(text)))
+		}
+	}
+	if err == nil {
+		kept, m.Redactions, err = kept.Redacted(scanner.Session())
+	}
+	if err != nil {
+		err = memoir.Errorf(memoir.CodeHub, "tell its operator", "the hub's memory cannot be used: %w", err)
+	}
+	return kept, m, err
+}
+
+// groupKey matches the key of what a member's machine sent of a session, as in memoir.ReceivedKey.
+var groupKey = regexp.MustCompile(`^(?:team:[\pL\pN._-]+-|machine:)[0-9a-f]{24,32}$`)
+
+// usable returns what may be used of an archive's statements. A hub has nothing that a person said, or nobody verified.
+func usable(sessions []memoir.Extraction) (out []memoir.Extraction) {
+	for _, e := range sessions {
+		one := memoir.Extraction{SessionKey: e.SessionKey, EndedAt: e.EndedAt}
+		for _, st := range e.Statements {
+			_, err := time.Parse(time.DateOnly, cmp.Or(st.At, time.DateOnly))
+			odd := func(a memoir.Anchor) bool { return !a.Valid() }
+			st.Anchors = slices.DeleteFunc(st.Anchors, odd)
+			st.Anchors = st.Anchors[:min(len(st.Anchors), memoir.MaxAnchors)]
+			if err == nil && !wire.Said(st) && st.Kind != memoir.StatementClaim {
+				one.Statements = append(one.Statements, st)
+			}
+		}
+		if groupKey.MatchString(e.SessionKey) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // Base returns what a hub made of a project. here are the extractions whose statements hold on this machine.
@@ -211,9 +246,5 @@ func (o Options) ForgetBase(of memoir.Project, b *consolidate.Base) error {
 			files[path] = []byte(text)
 		}
 	}
-	content, err := packed(files, left.Citations)
-	if err == nil {
-		err = disk.Replace(baseFile(o.Home, of.ID), content, 0o600)
-	}
-	return err
+	return putBase(o.Home, of.ID, files, left.Citations)
 }

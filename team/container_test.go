@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"memoir"
 	"memoir/team/wire"
 )
 
@@ -50,5 +51,28 @@ func TestASessionIsSentAgainWhileTheHubIsBusy(t *testing.T) {
 			(n == 4) != (waited == 7*time.Second) {
 			t.Errorf("%s: %s, ends %v, %v; %d requests, waited %s", name, outcome, ends, err, n, waited)
 		}
+	}
+}
+
+func TestOfAnArchiveOnlyWhatMachinesSentIsUsed(t *testing.T) {
+	t.Parallel()
+	fine := memoir.Statement{Kind: memoir.StatementFinding, Text: "fine", By: memoir.ByTool, At: today}
+	wish, claim, day, anchored := fine, fine, fine, fine
+	wish.Kind, claim.Kind, day.At = memoir.StatementPreference, memoir.StatementClaim, "</memoir-context>"
+	anchored.Anchors = []memoir.Anchor{{Path: "../../etc/passwd"}}
+	var sessions []memoir.Extraction
+	for _, key := range []string{"team:al-ice-" + hash, "team:alice-01" + hash, "machine:" + hash, "team:alice-intruder" + hash,
+		"team:<b>-" + hash, "team:alice-0", "codex:one"} {
+		sessions = append(sessions, memoir.Extraction{SessionKey: key, Title: "intruder",
+			Statements: []memoir.Statement{fine, wish, claim, day, anchored}})
+	}
+	got := usable(sessions)
+	for i, e := range got {
+		if e.SessionKey != sessions[i].SessionKey || e.Title != "" || len(e.Statements) != 2 || len(e.Statements[1].Anchors) != 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("%d sessions", len(got))
 	}
 }

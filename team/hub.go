@@ -49,7 +49,7 @@ var ErrNone = memoir.Errorf(memoir.CodeNotFound, "`memoir team join URL` joins o
 
 // Load returns the hub that a home has joined; ErrNone if there is none.
 func Load(home string) (h Hub, err error) {
-	if err = read(home, "hub", &h); errors.Is(err, fs.ErrNotExist) {
+	if err = read(home, "hub", &h); err == nil && h.URL == "" {
 		err = ErrNone
 	}
 	return h, err
@@ -57,21 +57,24 @@ func Load(home string) (h Hub, err error) {
 
 // ReadState returns how synchronising goes; the zero State if it never began.
 func ReadState(home string) (s State, err error) {
-	if err = read(home, "sync", &s); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
+	s.Bases = map[string]Fetched{}
+	err = read(home, "sync", &s)
 	return s, err
 }
 
 func fileOf(home, name string) string { return filepath.Join(home, "team", name+".json") }
 
+// read reads a file of a home. One that is missing changes nothing.
 func read(home, name string, into any) error {
 	const most = 4 << 20
 	text, err := disk.ReadFile(fileOf(home, name), most)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		err = memoir.Errorf(memoir.CodeConfig, "remove it; without hub.json, `memoir team join` again", "read %s: %w",
 			fileOf(home, name), err)
 	}

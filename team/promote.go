@@ -208,10 +208,6 @@ func Demoted(top, id string) bool {
 
 // UserName returns the name of the person in git's settings for a repository; empty: it has none.
 func UserName(ctx context.Context, u project.Upstream) string {
-	cmd, err := git(ctx, u, "config", "user.name")
-	if err != nil {
-		return ""
-	}
-	name, _ := cmd.Output()
-	return strings.TrimSpace(string(name))
+	name, _ := git(ctx, u.Top, "", maxFile, "config", "user.name")
+	return strings.TrimSpace(name)
 }

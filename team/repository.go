@@ -1,11 +1,9 @@
 package team
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,8 +30,7 @@ import (
 const (
 	maxFiles   = 2000 // statements
 	maxListing = 4 << 20
-	maxRead    = 64 << 20 // bytes of all objects, also of those that are too large
-	maxTime    = 20 * time.Second
+	maxTime    = 20 * time.Second // of each call of git
 )
 
 // Memory is what a project's repository had when it was read last. It is a file in the project's folder.
@@ -104,7 +101,7 @@ func FromRepository(ctx context.Context, st *store.Store, home string, of memoir
 	case !found && (kept || was.Repository == ""):
 		return false, nil
 	case !found:
-		if withdrawn, err = receive(ctx, st, of.ID, nil); err == nil {
+		if _, withdrawn, err = st.Receive(ctx, of.ID, store.FromRepository, "", nil); err == nil {
 			err = disk.Discard(path)
 		}
 		return withdrawn, err
@@ -120,7 +117,7 @@ func FromRepository(ctx context.Context, st *store.Store, home string, of memoir
 	changes, err := r.parse(ctx, st, of.ID, scanner, now.UTC().Format(time.DateOnly))
 	is.Lines = len(changes)
 	if err == nil {
-		withdrawn, err = receive(ctx, st, of.ID, changes)
+		_, withdrawn, err = st.Receive(ctx, of.ID, store.FromRepository, "", changes)
 	}
 	content, _ := json.Marshal(is)
 	if err == nil {
@@ -129,26 +126,10 @@ func FromRepository(ctx context.Context, st *store.Store, home string, of memoir
 	return withdrawn, err
 }
 
-// receive stores statements instead of those that a project had from its repository.
-func receive(ctx context.Context, st *store.Store, projectID string, is []store.Received) (withdrawn bool, err error) {
-	had, err := st.ReceivedOf(ctx, projectID, store.FromRepository)
-	had = slices.DeleteFunc(had, func(r store.Received) bool {
-		same := func(one store.Received) bool { return one.Hash == r.Hash && one.Session == r.Session }
-		return slices.ContainsFunc(is, same)
-	})
-	for i := range had {
-		had[i].Gone = true
-	}
-	if changes := append(had, is...); len(changes) > 0 && err == nil {
-		_, withdrawn, err = st.Receive(ctx, projectID, store.FromRepository, "", changes)
-	}
-	return withdrawn, err
-}
-
 // A reading is what a commit has of Folder.
 type reading struct {
 	commit  string
-	files   map[string][]byte // statements by name
+	files   map[string]string // statements by name
 	gone    map[string]bool   // names of tombstones
 	ignored map[string]int    // files by reason
 }
@@ -165,7 +146,7 @@ func (r reading) parse(ctx context.Context, st *store.Store, projectID string, s
 		}
 	}
 	for name, content := range r.files {
-		f, why := Parse(name, content, scanner.Session().Text, today)
+		f, why := Parse(name, []byte(content), scanner.Session().Text, today)
 		mine := f.Kind == memoir.StatementPreference && own[memoir.StatementID(projectID, f.Kind, f.Text)]
 		switch {
 		case r.gone[Tombstone(strings.TrimSuffix(name, ".json"))] || why == "" && mine:
@@ -184,15 +165,17 @@ func (r reading) parse(ctx context.Context, st *store.Store, projectID string, s
 	return out, err
 }
 
-// git returns a call of git in a repository that runs no other program and uses no network.
-func git(ctx context.Context, u project.Upstream, args ...string) (*exec.Cmd, error) {
+// git runs git in a repository, with input, and returns its output of at most most bytes. It runs no other program and
+// uses no network.
+func git(ctx context.Context, top, input string, most int64, args ...string) (output string, err error) {
 	path, err := exec.LookPath("git")
 	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeNotFound, "install git", "git is needed for a team memory: %w", err)
+		return "", memoir.Errorf(memoir.CodeNotFound, "install git", "git is needed for a team memory: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"},
 		args...)...)
-	cmd.Dir, cmd.WaitDelay = u.Top, time.Second
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(strings.ToUpper(variable), "GIT_") {
 			cmd.Env = append(cmd.Env, variable)
@@ -200,36 +183,33 @@ func git(ctx context.Context, u project.Upstream, args ...string) (*exec.Cmd, er
 	}
 	// Without a protocol, an older git cannot fetch a missing object of a partial clone either.
 	cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(u.Top), "LC_ALL=C")
-	return cmd, nil
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(top), "LC_ALL=C")
+	var said bytes.Buffer
+	cmd.Dir, cmd.WaitDelay, cmd.Stdin, cmd.Stderr = top, time.Second, strings.NewReader(input), &said
+	out, err := cmd.StdoutPipe()
+	if err = errors.Join(err, cmd.Start()); err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(out, most+1))
+	if int64(len(text)) > most {
+		cancel()
+		err = fmt.Errorf("git prints more than %d bytes", most)
+	}
+	if failed := cmd.Wait(); err == nil && failed != nil {
+		err = errors.New(memoir.CutBytes(cmp.Or(said.String(), failed.Error()), maxText, "…"))
+	}
+	return string(text), err
 }
 
-// readFolder reads Folder from the upstream's commit, unless that is the known one, with one call of git, which applies
-// no attributes and filters.
+// readFolder reads Folder from the upstream's commit, unless that is the known one. It applies no attributes and
+// filters.
 func readFolder(ctx context.Context, u project.Upstream, known string) (r reading, err error) {
-	ctx, cancel := context.WithTimeout(ctx, maxTime)
-	defer cancel()
-	cmd, err := git(ctx, u, "cat-file", "--batch")
-	if err != nil {
-		return r, err
+	r = reading{files: map[string]string{}, gone: map[string]bool{}, ignored: map[string]int{}}
+	commit, err := git(ctx, u.Top, "", maxFile, "rev-parse", "--verify", u.Ref+"^{commit}")
+	if r.commit = strings.TrimSpace(commit); err == nil && r.commit != known {
+		err = r.read(ctx, u.Top)
 	}
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	if err = errors.Join(err1, err2, cmd.Start()); err != nil {
-		return r, err
-	}
-	b := &batch{in: in, out: bufio.NewReader(out)}
-	r, err = b.reading(u.Ref, known)
-	_ = in.Close()
-	if err != nil {
-		cancel()
-	}
-	if failed := cmd.Wait(); failed != nil && said.Len() > 0 {
-		err = fmt.Errorf("%s", memoir.CutBytes(said.String(), maxText, "…"))
-	}
-	if err != nil {
+	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
 		hint := "trust it again with the name of the branch: `memoir trust --team BRANCH`"
 		if u.Remote {
 			hint = "`git remote set-head origin --auto` names the default branch of origin"
@@ -239,91 +219,44 @@ func readFolder(ctx context.Context, u project.Upstream, known string) (r readin
 	return r, err
 }
 
-// A batch is a running `git cat-file --batch`.
-type batch struct {
-	in   io.Writer
-	out  *bufio.Reader
-	read int
-}
-
-// get returns an object; a missing one has no kind, and one of more than most bytes no content.
-func (b *batch) get(name string, most int) (id, kind string, content []byte, err error) {
-	if _, err = fmt.Fprintln(b.in, name); err != nil {
-		return "", "", nil, err
-	}
-	head, err := b.out.ReadString('\n')
-	fields := strings.Fields(head)
-	if len(fields) != 3 || err != nil {
-		return "", "", nil, err
-	}
-	size, err := strconv.Atoi(fields[2])
-	if b.read += size; err != nil || size < 0 || b.read > maxRead {
-		return "", "", nil, fmt.Errorf("its files are larger than %d bytes", maxRead)
-	}
-	if size > most {
-		_, err = io.CopyN(io.Discard, b.out, int64(size)+1)
-		return fields[0], fields[1], nil, err
-	}
-	content = make([]byte, size+1)
-	_, err = io.ReadFull(b.out, content)
-	return fields[0], fields[1], content[:size], err
-}
-
-func (b *batch) reading(ref, known string) (r reading, err error) {
-	r = reading{files: map[string][]byte{}, gone: map[string]bool{}, ignored: map[string]int{}}
-	var kind string
-	if r.commit, kind, _, err = b.get(ref+"^{commit}", maxListing); err != nil || kind == "" {
-		return r, cmp.Or(err, fmt.Errorf("there is no %s", ref))
-	}
-	if r.commit == known {
-		return r, nil
-	}
-	_, kind, tree, err := b.get(r.commit+":"+Folder, maxListing)
-	if err != nil || kind == "" {
-		return r, err
-	}
-	if kind != "tree" || tree == nil {
-		return r, errors.New(Folder + " is no folder, or has too many files")
-	}
-	digest := len(r.commit) / 2
-	for err == nil && len(tree) > 0 {
-		mode, rest, _ := bytes.Cut(tree, []byte(" "))
-		name, rest, ok := bytes.Cut(rest, []byte{0})
-		if !ok || len(rest) < digest {
-			return r, fmt.Errorf("its listing is damaged")
-		}
-		tree = rest[digest:]
-		if why, id := r.unfit(string(mode), string(name)), hex.EncodeToString(rest[:digest]); why != "" {
-			r.ignored[why]++
-		} else if tombstoneFile.Match(name) {
-			r.gone[string(name)] = true
-		} else {
-			var content []byte
-			_, kind, content, err = b.get(id, maxFile)
-			switch {
-			case kind == "" && err == nil:
-				err = errors.New("an object is missing, as a pull in a partial clone fetches it")
-			case content == nil:
-				r.ignored["too large"]++
-			default:
-				r.files[string(name)] = content
-			}
+// read reads the files of the commit.
+func (r reading) read(ctx context.Context, top string) error {
+	listing, err := git(ctx, top, "", maxListing, "ls-tree", "-rz", "--long", "--full-tree", r.commit, Folder)
+	var names, objects []string
+	for entry := range strings.SplitSeq(strings.TrimSuffix(listing, "\x00"), "\x00") {
+		head, name, _ := strings.Cut(entry, "\t"+Folder+"/")
+		is := append(strings.Fields(head), "", "", "", "") // mode, kind, object, size
+		size, errSize := strconv.Atoi(is[3])
+		switch regular := is[0] == "100644" || is[0] == "100755"; {
+		case entry == "":
+		case !regular:
+			r.ignored["no regular file"]++
+		case tombstoneFile.MatchString(name):
+			r.gone[name] = true
+		case !statementFile.MatchString(name):
+			r.ignored["another name"]++
+		case errSize != nil:
+			err = cmp.Or(err, errors.New("an object is missing, as a pull in a partial clone fetches it"))
+		case size > maxFile:
+			r.ignored["too large"]++
+		case len(names) == maxFiles:
+			r.ignored["too many"]++
+		default:
+			names, objects = append(names, name), append(objects, is[2])
 		}
 	}
-	return r, err
-}
-
-// unfit says why an entry of Folder is not read.
-func (r reading) unfit(mode, name string) string {
-	switch {
-	case mode != "100644" && mode != "100755":
-		return "no regular file"
-	case tombstoneFile.MatchString(name):
-		return ""
-	case !statementFile.MatchString(name):
-		return "another name"
-	case len(r.files) == maxFiles:
-		return "too many"
+	if err != nil || len(names) == 0 {
+		return err
 	}
-	return ""
+	const most = maxFiles * (maxFile + 100)
+	contents, err := git(ctx, top, strings.Join(objects, "\n"), most, "cat-file", "--batch=%(objectsize)")
+	for _, name := range names {
+		head, rest, _ := strings.Cut(contents, "\n")
+		size, errSize := strconv.Atoi(head)
+		if err = cmp.Or(err, errSize); err != nil || size < 0 || size >= len(rest) {
+			return cmp.Or(err, errors.New("git prints less than it listed"))
+		}
+		r.files[name], contents = rest[:size], rest[size+1:]
+	}
+	return nil
 }

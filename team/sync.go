@@ -68,7 +68,8 @@ func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	if errors.Is(ctx.Err(), context.Canceled) { // by a person
 		return s.report, context.Cause(ctx)
 	}
-	s.report.Held = append(s.report.Held, s.state.Held...)
+	slices.Sort(s.report.Projects)
+	s.report.Projects, s.report.Held = slices.Compact(s.report.Projects), append(s.report.Held, s.state.Held...)
 	now := o.Now.UTC().Truncate(time.Second)
 	if s.state.Error, s.state.Hint = "", ""; err == nil {
 		s.state.Success, s.state.Failing = now, time.Time{}
@@ -347,13 +348,14 @@ func (s *syncing) pull(ctx context.Context) error {
 		if err != nil {
 			break
 		}
-		var keep func() error
-		keep, err = s.fetchBase(ctx, share)
+		var etag string
+		var base []byte
+		etag, base, err = s.fetchBase(ctx, share)
 		for at, more := wire.Cursor(share.Cursor), true; more && err == nil; {
 			at, more, err = s.pullPage(ctx, share, at)
 		}
 		if err == nil {
-			if failed := keep(); failed != nil {
+			if failed := s.storeBase(ctx, share, etag, base); failed != nil {
 				s.failed[share.Key] = failed
 			}
 		}
@@ -384,7 +386,7 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 		}
 	}
 	received, forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
-	if (forgets || received > 0) && !slices.Contains(s.report.Projects, share.ProjectID) {
+	if forgets || received > 0 {
 		s.report.Projects = append(s.report.Projects, share.ProjectID)
 	}
 	s.report.Received, s.report.Forgets = s.report.Received+received, s.report.Forgets || forgets

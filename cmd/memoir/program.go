@@ -13,6 +13,7 @@ import (
 	"memoir/config"
 	"memoir/internal/commandline"
 	"memoir/internal/failpoint"
+	"memoir/model"
 	"memoir/rollout"
 	"memoir/store"
 )
@@ -26,13 +27,13 @@ type program struct {
 	hook    *string      // if a hook of an agent called, not a person: the agent
 	fault   string       // what keeps memory away, for the person whose agent called
 	reading *store.Store // the database, which inject opens once and does not close
-	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
+	// sleep waits before a language model, or a hub, is called again. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
 
 // newProgram uses the standard files of the process and an environment.
 func newProgram(environ []string) *program {
-	p := &program{environ: environ}
+	p := &program{environ: environ, sleep: model.Sleep}
 	p.ui = newUI(os.Stdin, os.Stdout, os.Stderr, p.getenv)
 	p.ui.redact = p.redact
 	return p

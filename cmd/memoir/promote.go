@@ -15,7 +15,6 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/model"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
@@ -215,8 +214,18 @@ func (p *program) pullTeam(c *cli.Context) error {
 	if err != nil || h.URL == "" {
 		return cmp.Or(err, p.syncs(team.Pull)(c))
 	}
-	key, n, err := p.pullMemory(c, h)
-	why := ""
+	opts, here, key, err := p.container(c)
+	if err == nil && h.Token == "" {
+		err = errNoToken
+	}
+	scanner, errScanner := p.scanner(c)
+	n, why := 0, "" // the generation, if the home did not have it
+	if err = cmp.Or(err, errScanner); err == nil {
+		err = locked(opts.Home, func() (err error) {
+			n, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
+			return err
+		})
+	}
 	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeUsage && code != memoir.CodeConfig &&
 		c.Context.Err() == nil {
 		why, err = p.redact(err.Error()), nil
@@ -231,23 +240,6 @@ func (p *program) pullTeam(c *cli.Context) error {
 			p.ui.say("pulled generation %d of %s", n, key)
 		}
 	})
-}
-
-// pullMemory returns the project's key at the hub, and the number of the generation that the home did not have.
-func (p *program) pullMemory(c *cli.Context, h team.Hub) (key string, n int, err error) {
-	opts, here, key, err := p.container(c)
-	if err == nil && h.Token == "" {
-		err = errNoToken
-	}
-	scanner, errScanner := p.scanner(c)
-	if err = cmp.Or(err, errScanner); err != nil {
-		return key, 0, err
-	}
-	err = locked(opts.Home, func() (err error) {
-		n, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
-		return err
-	})
-	return key, n, err
 }
 
 var errNoToken = notFoundf("", "the variable of --token-env is empty")
@@ -288,11 +280,7 @@ func (p *program) pushTeam(c *cli.Context) error {
 	if t.Dir == "" {
 		return usagef("", "%s URL needs --transcripts DIR", calledAs(c))
 	}
-	wait := p.sleep
-	if wait == nil {
-		wait = model.Sleep
-	}
-	to, errSender := team.NewSender(h, wait)
+	to, errSender := team.NewSender(h, p.sleep)
 	opts, here, key, err := p.container(c)
 	if err = cmp.Or(errSender, err); err != nil {
 		return err

@@ -95,6 +95,14 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 	if _, text := b.memory(); !strings.Contains(b.base(), text) {
 		t.Errorf("ben\n%s\nthe hub\n%s", text, b.base())
 	}
+	// So has a container.
+	empty := scene{t: t, home: filepath.Join(t.TempDir(), "home"), user: t.TempDir(), env: []string{"TOKEN=ben-9"}}
+	empty.good("team", "pull", h.URL, "--token-env", "TOKEN", "--as", appKey)
+	found, _ := filepath.Glob(filepath.Join(empty.home, "projects", "*", "memory", memoir.MemoryFile))
+	is, err := os.ReadFile(append(found, "none")[0])
+	if err != nil || !strings.Contains(b.base(), string(is)) || !strings.Contains(string(is), "drop the cache") {
+		t.Errorf("a container: %v\n%s\nthe hub\n%s", err, is, b.base())
+	}
 	if got := h.all.String(); strings.Count(got, "not modified") < 2 || !strings.HasSuffix(got[:strings.LastIndex(got, "/v1/pull")], "not modified\n") {
 		t.Error("an archive is fetched again")
 	}

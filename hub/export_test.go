@@ -1,4 +1,13 @@
 package hub
 
-// Extract is what a worker does with a transcript.
-var Extract = (*Hub).extract
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Extract is what a worker does with a transcript, without a job.
+func Extract(h *Hub, ctx context.Context, id int64) error {
+	r := &running{complete: func(context.Context, pgx.Tx) error { return nil }}
+	return h.extract(ctx, r, extractArgs{id})
+}

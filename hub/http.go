@@ -39,15 +39,14 @@ func (h *Hub) Handler() http.Handler {
 type answer func(r *http.Request, token string) (any, error)
 
 // answering checks what every request of the API must have, and writes its answer.
-func (h *Hub) answering(route string, answer answer) http.Handler {
+func (h *Hub) answering(route string, do answer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBytes)
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		var out any
 		err := h.checkRequest(r)
 		if err == nil {
-			out, err = answer(r, token)
+			out, err = do(r, token)
 		}
 		status, code := http.StatusOK, ""
 		if err != nil {

@@ -102,12 +102,9 @@ func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.C
 		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n FROM `+mine+`
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
 		hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
-	for _, sql := range []string{
-		`DELETE FROM memoir.statement o USING ` + mine + ` WHERE` + same,
-		`UPDATE memoir.tombstone o SET replaced = false FROM ` + mine + ` WHERE o.replaced AND` + same,
-	} {
-		b.Queue(sql, hash, p.Project, p.Tombstones)
-	}
+	b.Queue(`DELETE FROM memoir.statement o USING `+mine+` WHERE`+same, hash, p.Project, p.Tombstones)
+	b.Queue(`UPDATE memoir.tombstone o SET replaced = false FROM `+mine+` WHERE o.replaced AND`+same,
+		hash, p.Project, p.Tombstones)
 }
 
 // whose is a table with one row: whose statements are stored, and where. $1 and $2 are its parameters.

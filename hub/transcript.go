@@ -67,8 +67,8 @@ const maxSecrets = 1 << 14
 // secrets it removed.
 func (h *Hub) cleanItems(sent json.RawMessage) (stored []byte, redacted int, err error) {
 	var items []memoir.Item
-	if err := json.Unmarshal(sent, &items); err != nil {
-		return nil, 0, refuse(400, wire.CodeUsage, "the items are not the JSON that is wanted here", "")
+	if json.Unmarshal(sent, &items) != nil || len(items) == 0 {
+		return nil, 0, refuse(400, wire.CodeUsage, "there are no items, or not as the JSON that is wanted here", "")
 	}
 	last := 0
 	items = slices.DeleteFunc(items, func(it memoir.Item) bool {

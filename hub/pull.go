@@ -12,29 +12,6 @@ import (
 	"memoir/team/wire"
 )
 
-// changes is the SQL of a page after the change $3: a row for each, at least one. The newest change is of the same
-// snapshot, so a page that is not full ends there, and what is somebody's own is not passed over again.
-const changes = `
-	SELECT t.newest, coalesce(i.seq, 0), coalesce(m.name, ''), coalesce(i.gone, false),
-		coalesce(encode(i.hash, 'hex'), ''), coalesce(i.session, ''), coalesce(i.own, false),
-		coalesce(to_char(i.day, 'YYYY-MM-DD'), ''), i.body
-	FROM memoir.reach($1, $2, 'reader') t
-	LEFT JOIN LATERAL (
-		(SELECT s.seq, s.member, false AS gone, s.hash, s.session, s.own, s.day, s.body::text
-			FROM memoir.statement s
-			WHERE s.organisation = t.organisation AND s.project = t.project AND s.seq > $3
-				AND (NOT s.own OR s.member = t.member)
-			ORDER BY s.seq LIMIT $4)
-		UNION ALL
-		(SELECT g.seq, g.member, true, g.hash, NULL, NULL, NULL, NULL
-			FROM memoir.tombstone g
-			WHERE g.organisation = t.organisation AND g.project = t.project AND g.seq > $3
-			ORDER BY g.seq LIMIT $4)
-		ORDER BY seq LIMIT $4
-	) i ON true
-	LEFT JOIN memoir.member m ON m.organisation = t.organisation AND m.id = i.member
-	ORDER BY i.seq`
-
 // pull answers with a page of changes. It has at most as many as the limit, and about wire.MaxBytes. Most pulls find
 // nothing new, and end with a query that is planned fast.
 func (h *Hub) pull(r *http.Request, token string) (any, error) {
@@ -64,7 +41,7 @@ func (h *Hub) pull(r *http.Request, token string) (any, error) {
 	}
 	if last > seq {
 		c, err = h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
-			b.Queue(changes, hash, project, seq, limit+1).Query(func(rows pgx.Rows) (err error) {
+			b.Queue(`SELECT * FROM memoir.changes($1, $2, $3, $4)`, hash, project, seq, limit+1).Query(func(rows pgx.Rows) (err error) {
 				last, err = readChanges(rows, &page, limit)
 				return err
 			})

@@ -168,6 +168,34 @@ BEGIN
 	END IF;
 END $$;
 
+-- A page of the changes of a project after one, for whom a token (its hash) belongs to: a row for each change, at least
+-- one. newest is of the same snapshot, so a page that is not full ends there, and what is somebody's own is not passed
+-- over again.
+CREATE FUNCTION memoir.changes(token bytea, key text, after bigint, most integer) RETURNS TABLE (newest bigint,
+	seq bigint, member text, gone boolean, hash text, session text, own boolean, day text, body text)
+STABLE LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY SELECT t.newest, coalesce(i.seq, 0), coalesce(m.name, ''), coalesce(i.gone, false),
+		coalesce(encode(i.hash, 'hex'), ''), coalesce(i.session, ''), coalesce(i.own, false),
+		coalesce(to_char(i.day, 'YYYY-MM-DD'), ''), i.body
+	FROM memoir.reach(token, key, 'reader') t
+	LEFT JOIN LATERAL (
+		(SELECT s.seq, s.member, false AS gone, s.hash, s.session, s.own, s.day, s.body::text
+			FROM memoir.statement s
+			WHERE s.organisation = t.organisation AND s.project = t.project AND s.seq > after
+				AND (NOT s.own OR s.member = t.member)
+			ORDER BY s.seq LIMIT most)
+		UNION ALL
+		(SELECT g.seq, g.member, true, g.hash, NULL, NULL, NULL, NULL
+			FROM memoir.tombstone g
+			WHERE g.organisation = t.organisation AND g.project = t.project AND g.seq > after
+			ORDER BY g.seq LIMIT most)
+		ORDER BY seq LIMIT most
+	) i ON true
+	LEFT JOIN memoir.member m ON m.organisation = t.organisation AND m.id = i.member
+	ORDER BY i.seq;
+END $$;
+
 -- The begin of a transaction of a member: it sets whose it is if the token (its hash) is valid. With hold, revoking the
 -- token waits for the transaction. newest is the last change of a project that the member may read; NULL if not.
 CREATE FUNCTION memoir.enter(token bytea, hold boolean, project text) RETURNS TABLE (machine bigint,

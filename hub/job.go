@@ -205,10 +205,9 @@ func failures(job *rivertype.JobRow) (n int) {
 
 // running is a job that is worked on.
 type running struct {
-	row      *rivertype.JobRow
-	complete func(ctx context.Context, tx pgx.Tx) error // ends it in the transaction that stores its result
-	project  int64                                      // that a consolidation works on, with the last change that it has read
-	seq      int64
+	row          *rivertype.JobRow
+	complete     func(ctx context.Context, tx pgx.Tx) error // ends it in the transaction that stores its result
+	project, seq int64                                      // of a consolidation, with the last change that it has read
 }
 
 // worker returns what works on the jobs of a kind.
@@ -220,14 +219,7 @@ func worker[T river.JobArgs](
 			_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 			return err
 		}}
-		err := func() (err error) {
-			defer func() {
-				if v := recover(); v != nil {
-					err = memoir.Errorf(memoir.CodeInvalid, "", "panic: %v", v) // River would store it as it is
-				}
-			}()
-			return do(ctx, r, job.Args)
-		}()
+		err := caught(func() error { return do(ctx, r, job.Args) })
 		switch {
 		case err == nil, errors.Is(err, errGone):
 			return nil
@@ -258,6 +250,16 @@ func worker[T river.JobArgs](
 		}
 		return river.JobSnooze(pause)
 	})
+}
+
+// caught returns a panic as an error, which is redacted; River would store it as it is.
+func caught(do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = memoir.Errorf(memoir.CodeInvalid, "", "panic: %v", v)
+		}
+	}()
+	return do()
 }
 
 // pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model or

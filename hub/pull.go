@@ -41,7 +41,8 @@ func (h *Hub) pull(r *http.Request, token string) (any, error) {
 	}
 	if last > seq {
 		c, err = h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
-			b.Queue(`SELECT * FROM memoir.changes($1, $2, $3, $4)`, hash, project, seq, limit+1).Query(func(rows pgx.Rows) (err error) {
+			q := b.Queue(`SELECT * FROM memoir.changes($1, $2, $3, $4)`, hash, project, seq, limit+1)
+			q.Query(func(rows pgx.Rows) (err error) {
 				last, err = readChanges(rows, &page, limit)
 				return err
 			})
@@ -59,15 +60,15 @@ func readChanges(rows pgx.Rows, page *wire.Page, limit int) (last int64, err err
 	var c wire.Change
 	var newest, seq int64
 	size := 0
-	_, err = pgx.ForEachRow(rows, []any{&newest, &seq, &c.Member, &c.Gone, &c.Hash, &c.Session, &c.Own, &c.Day, &c.Body},
-		func() error {
-			page.More = page.More || len(page.Items) == limit || size > wire.MaxBytes
-			if !page.More && seq > 0 {
-				size += len(c.Body)
-				page.Items, last = append(page.Items, c), seq
-			}
-			return nil
-		})
+	to := []any{&newest, &seq, &c.Member, &c.Gone, &c.Hash, &c.Session, &c.Own, &c.Day, &c.Body}
+	_, err = pgx.ForEachRow(rows, to, func() error {
+		page.More = page.More || len(page.Items) == limit || size > wire.MaxBytes
+		if !page.More && seq > 0 {
+			size += len(c.Body)
+			page.Items, last = append(page.Items, c), seq
+		}
+		return nil
+	})
 	if !page.More {
 		last = newest
 	}

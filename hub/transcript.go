@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"path"
 	"regexp"
@@ -164,7 +163,10 @@ func (h *Hub) extract(ctx context.Context, r *running, args extractArgs) error {
 	var e memoir.Extraction
 	state, why := "done", ""
 	if w.may && !w.later {
-		e, err = h.extractionOf(ctx, w, m)
+		err = caught(func() (err error) {
+			e, err = h.extractionOf(ctx, w, m)
+			return err
+		})
 	}
 	switch {
 	case ctx.Err() != nil || pauseOf(err) > 0: // the model is away, or the limit of the day is reached
@@ -195,18 +197,16 @@ const top = "/memoir.project"
 
 // extractionOf returns what a transcript shows; it is empty if that is nothing.
 func (h *Hub) extractionOf(ctx context.Context, w waiting, m model.Model) (e memoir.Extraction, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
 	var items []memoir.Item
 	text, err := unpacking.DecodeAll(w.items, nil)
 	if err == nil {
 		err = json.Unmarshal(text, &items)
 	}
-	if err != nil || len(items) == 0 {
-		return e, err
+	if err != nil {
+		return e, memoir.Errorf(memoir.CodeInvalid, "", "read the items: %w", err)
+	}
+	if len(items) == 0 {
+		return e, nil
 	}
 	for i := range items {
 		if items[i].CWD != "" && !path.IsAbs(items[i].CWD) {

@@ -99,9 +99,9 @@ type Pushed struct {
 // new epoch: it then answers from the start, and Page.Epoch tells the client to send again what it has.
 type Cursor string
 
-// Page is the answer to GET /v1/pull?project=KEY&after=CURSOR&limit=N: changes in the order in which they were committed.
-// A project's key is its canonical remote, or the name that people gave it with --as. An empty cursor begins at the
-// start. A limit is 1 to MaxPage.
+// Page is the answer to GET /v1/pull?project=KEY&after=CURSOR&limit=N: changes in the order in which they were
+// committed. A project's key is its canonical remote, or the name that people gave it with --as. An empty cursor begins
+// at the start. A limit is 1 to MaxPage.
 type Page struct {
 	Epoch  string   `json:"epoch"`
 	Items  []Change `json:"items"`

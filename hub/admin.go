@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -29,19 +28,17 @@ const everyProject = "*"
 
 // do runs a change of the organisation.
 func (a Admin) do(ctx context.Context, action, detail string, change func(tx pgx.Tx, org int64) error) error {
-	err := pgx.BeginFunc(ctx, a.hub.pool, func(tx pgx.Tx) error {
+	return asError(pgx.BeginFunc(ctx, a.hub.pool, func(tx pgx.Tx) error {
 		org, err := a.organisation(ctx, tx)
-		if err != nil {
-			return err
+		if err == nil {
+			err = change(tx, org)
 		}
-		if err := change(tx, org); err != nil {
-			return err
+		if err == nil {
+			_, err = tx.Exec(ctx, `INSERT INTO memoir.audit (organisation, action, detail) VALUES ($1, $2, $3)`,
+				org, action, detail)
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO memoir.audit (organisation, action, detail) VALUES ($1, $2, $3)`,
-			org, action, detail)
 		return err
-	})
-	return asError(err)
+	}))
 }
 
 func (a Admin) organisation(ctx context.Context, q querier) (id int64, err error) {
@@ -93,25 +90,21 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 			return err
 		}
 		var member int64
-		err = tx.QueryRow(ctx, `INSERT INTO memoir.member (organisation, name) VALUES ($1, $2)
+		err = orNone(tx.QueryRow(ctx, `INSERT INTO memoir.member (organisation, name) VALUES ($1, $2)
 			ON CONFLICT (organisation, name) DO UPDATE SET removed = NULL WHERE member.removed IS NOT NULL
-			RETURNING id`, org, name).Scan(&member)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return memoir.Errorf(memoir.CodeUsage, "`memoir-hub member code NAME` prints a code for another machine",
-				"there is a member %q already", name)
-		}
-		if err != nil {
-			return err
-		}
+			RETURNING id`, org, name).Scan(&member), memoir.Errorf(memoir.CodeUsage,
+			"`memoir-hub member code NAME` prints a code for another machine", "there is a member %q already", name))
 		if len(projects) == 0 {
 			projects = []string{everyProject}
 		}
 		for _, key := range projects {
-			if err := grant(ctx, tx, org, member, key, role); err != nil {
-				return err
+			if err == nil {
+				err = grant(ctx, tx, org, member, key, role, true)
 			}
 		}
-		code, err = newCode(ctx, tx, org, member)
+		if err == nil {
+			code, err = newCode(ctx, tx, org, member)
+		}
 		return err
 	})
 	return code, err
@@ -149,72 +142,52 @@ func (a Admin) member(
 ) error {
 	return a.do(ctx, action, strings.TrimSpace(name+" "+detail), func(tx pgx.Tx, org int64) error {
 		var id int64
-		err := tx.QueryRow(ctx, `SELECT id FROM memoir.member
-			WHERE organisation = $1 AND name = $2 AND (removed IS NULL OR $3)`, org, name, action == "erase").Scan(&id)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub member list` lists them", "there is no member %q", name)
-		}
+		err := orNone(tx.QueryRow(ctx, `SELECT id FROM memoir.member
+			WHERE organisation = $1 AND name = $2 AND (removed IS NULL OR $3)`, org, name, action == "erase").Scan(&id),
+			memoir.Errorf(memoir.CodeNotFound, "`memoir-hub member list` lists them", "there is no member %q", name))
 		if err == nil {
 			// Pushes of the member that have begun end first, and others wait.
 			_, err = tx.Exec(ctx, `SELECT FROM memoir.token WHERE member = $1 FOR UPDATE`, id)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = change(tx, org, id)
 		}
-		return change(tx, org, id)
+		return err
 	})
 }
 
 // Remove ends the tokens, codes and rights of a member. Statements stay.
 func (a Admin) Remove(ctx context.Context, name string) error {
 	return a.member(ctx, "member remove", name, "", func(tx pgx.Tx, _, member int64) error {
-		return remove(ctx, tx, member)
+		return inOrder(ctx, tx, member, removal)
 	})
 }
 
-func remove(ctx context.Context, tx pgx.Tx, member int64) error {
-	for _, sql := range []string{
-		`UPDATE memoir.token SET revoked = coalesce(revoked, now()) WHERE member = $1`,
-		`DELETE FROM memoir.code WHERE member = $1`,
-		`DELETE FROM memoir.access WHERE member = $1`,
-		`UPDATE memoir.member SET removed = coalesce(removed, now()) WHERE id = $1`,
-	} {
-		if _, err := tx.Exec(ctx, sql, member); err != nil {
-			return err
-		}
-	}
-	return nil
+// removal ends what the member $1 may.
+var removal = []string{
+	`UPDATE memoir.token SET revoked = coalesce(revoked, now()) WHERE member = $1`,
+	`DELETE FROM memoir.code WHERE member = $1`,
+	`DELETE FROM memoir.access WHERE member = $1`,
+	`UPDATE memoir.member SET removed = coalesce(removed, now()) WHERE id = $1`,
+}
+
+// erasure deletes what the member $1 has sent, but for the statements; it locks their projects.
+var erasure = []string{
+	`DELETE FROM memoir.token WHERE member = $1`,
+	`DELETE FROM memoir.transcript WHERE member = $1`,
+	`UPDATE memoir.tombstone SET replaced = false WHERE member = $1`,
+	`SELECT FROM memoir.project WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1)
+		ORDER BY id FOR UPDATE`,
 }
 
 // Erase removes a member with the statements. A tombstone, which is a hash, stays of each, so that other machines drop
 // it and it does not come back. It returns how many were erased.
 func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, org, member int64) error {
-		if err := remove(ctx, tx, member); err != nil {
+		if err := inOrder(ctx, tx, member, slices.Concat(removal, erasure)); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM memoir.token WHERE member = $1`, member); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `DELETE FROM memoir.transcript WHERE member = $1`, member); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `UPDATE memoir.tombstone SET replaced = false WHERE member = $1`, member); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `SELECT FROM memoir.project
-			WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1) ORDER BY id FOR UPDATE`, member); err != nil {
-			return err
-		}
-		done, err := tx.Exec(ctx, `WITH gone AS (
-				DELETE FROM memoir.statement WHERE member = $1 RETURNING organisation, project, member, hash),
-			numbered AS (SELECT *, row_number() OVER (PARTITION BY project ORDER BY hash) AS n FROM gone),
-			raised AS (
-				UPDATE memoir.project p SET seq = seq + c.n
-				FROM (SELECT project, count(*) AS n FROM gone GROUP BY project) c WHERE p.id = c.project
-				RETURNING p.id, p.seq - c.n AS before)
-			INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
-			SELECT organisation, project, member, hash, r.before + n FROM numbered JOIN raised r ON r.id = project`, member)
+		done, err := tx.Exec(ctx, withdrawing(`member = $1`, false), member)
 		if erased = int(done.RowsAffected()); err != nil {
 			return err
 		}
@@ -223,25 +196,28 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	return erased, err
 }
 
+func inOrder(ctx context.Context, tx pgx.Tx, member int64, statements []string) error {
+	b := &pgx.Batch{}
+	for _, sql := range statements {
+		b.Queue(sql, member)
+	}
+	return tx.SendBatch(ctx, b).Close()
+}
+
 // Grant gives a member a role in a project; the key * is every project. With add it adds a project that is not there.
 func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role, add bool) error {
 	return a.member(ctx, "grant", name, key+" "+string(role), func(tx pgx.Tx, org, member int64) error {
-		if !add && key != everyProject {
-			if _, err := findProject(ctx, tx, org, key); err != nil {
-				return err
-			}
-		}
-		return grant(ctx, tx, org, member, key, role)
+		return grant(ctx, tx, org, member, key, role, add)
 	})
 }
 
-func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role) error {
+func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role, add bool) error {
 	if !slices.Contains([]wire.Role{wire.Reader, wire.Writer, wire.Admin}, role) {
 		return memoir.Errorf(memoir.CodeUsage, "", "a role is reader, writer or admin, not %q", role)
 	}
 	var project *int64
 	if key != everyProject {
-		id, err := projectOf(ctx, tx, org, key)
+		id, err := projectOf(ctx, tx, org, key, add)
 		if err != nil {
 			return err
 		}
@@ -253,25 +229,18 @@ func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role w
 	return err
 }
 
-// projectOf returns the project of a key, and creates it if there is none.
-func projectOf(ctx context.Context, tx pgx.Tx, org int64, key string) (id int64, err error) {
-	if err := wire.CheckProject(key); err != nil {
+// projectOf returns the project of a key. With add, it creates it if there is none.
+func projectOf(ctx context.Context, tx pgx.Tx, org int64, key string, add bool) (id int64, err error) {
+	if err = wire.CheckProject(key); err == nil && add {
+		_, err = tx.Exec(ctx, `INSERT INTO memoir.project (organisation, key) VALUES ($1, $2)
+			ON CONFLICT DO NOTHING`, org, key)
+	}
+	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.Exec(ctx, `INSERT INTO memoir.project (organisation, key) VALUES ($1, $2)
-		ON CONFLICT DO NOTHING`, org, key); err != nil {
-		return 0, err
-	}
-	return findProject(ctx, tx, org, key)
-}
-
-func findProject(ctx context.Context, tx pgx.Tx, org int64, key string) (id int64, err error) {
-	err = tx.QueryRow(ctx, `SELECT coalesce(alias_of, id) FROM memoir.project WHERE organisation = $1 AND key = $2`,
-		org, key).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = memoir.Errorf(memoir.CodeNotFound, "`memoir-hub project list` lists them; `grant --new` adds one",
-			"there is no project %q", key)
-	}
+	err = orNone(tx.QueryRow(ctx, `SELECT coalesce(alias_of, id) FROM memoir.project
+		WHERE organisation = $1 AND key = $2`, org, key).Scan(&id), memoir.Errorf(memoir.CodeNotFound,
+		"`memoir-hub project list` lists them; `grant --new` adds one", "there is no project %q", key))
 	return id, err
 }
 
@@ -306,18 +275,18 @@ func (a Admin) RevokeToken(ctx context.Context, id int64) error {
 func (a Admin) Alias(ctx context.Context, of, key string) error {
 	return a.do(ctx, "project alias", of+" "+key, func(tx pgx.Tx, org int64) error {
 		// Pushes that have begun end first, and others wait: they must not write to a project that becomes an alias.
-		if _, err := tx.Exec(ctx, `LOCK TABLE memoir.project IN SHARE ROW EXCLUSIVE MODE`); err != nil {
-			return err
+		_, err := tx.Exec(ctx, `LOCK TABLE memoir.project IN SHARE ROW EXCLUSIVE MODE`)
+		var into, from int64
+		if err == nil {
+			into, err = projectOf(ctx, tx, org, of, false)
 		}
-		into, err := findProject(ctx, tx, org, of)
+		if err == nil {
+			from, err = projectOf(ctx, tx, org, key, true)
+		}
+		if err == nil && from != into {
+			err = merge(ctx, tx, into, from)
+		}
 		if err != nil {
-			return err
-		}
-		from, err := projectOf(ctx, tx, org, key)
-		if err != nil || from == into {
-			return err
-		}
-		if err := merge(ctx, tx, into, from); err != nil {
 			return err
 		}
 		return a.hub.queueDue(ctx, tx, org)

@@ -28,7 +28,7 @@ type archived struct {
 func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	key := r.URL.Query().Get("project")
 	if err := wire.CheckProject(key); err != nil {
-		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
+		return nil, err
 	}
 	tag := strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/")
 	known, _ := hex.DecodeString(strings.Trim(tag, `"`)) // of another form, it is not known

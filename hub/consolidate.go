@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"memoir"
 	"memoir/consolidate"
@@ -46,14 +47,12 @@ type generation struct {
 
 // consolidate makes the next generation of a project from the statements that its members share, and publishes it. The
 // same statements give the same files, whichever worker makes them, unless a language model does.
-func (h *Hub) consolidate(ctx context.Context, id int64) error {
-	w, err := h.readWork(ctx, id)
+func (h *Hub) consolidate(ctx context.Context, r *running, args consolidateArgs) error {
+	w, err := h.readWork(ctx, args.Project)
 	if err != nil {
 		return err
 	}
-	if r := runningOf(ctx); r != nil {
-		r.project, r.seq = id, w.seq
-	}
+	r.project, r.seq = w.project, w.seq
 	model, err := h.consolidatorOf(ctx, w)
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func (h *Hub) consolidate(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	return h.publish(ctx, w, next, model.Name(), open)
+	return h.publish(ctx, r, w, next, model.Name(), open)
 }
 
 // readWork reads what a consolidation needs in one transaction.
@@ -70,18 +69,20 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 	w = &work{project: id}
 	var extractions []memoir.Extraction
 	err = h.asWorker(ctx, id, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT key, seq, `+policyColumns+` FROM memoir.project p JOIN memoir.organisation o
-			ON o.id = organisation WHERE p.id = $1`, id).Scan(append([]any{&w.key, &w.seq}, w.policy.fields()...)...)
-		if err != nil {
-			return err
+		var org int64
+		err := tx.QueryRow(ctx, `SELECT organisation, key, seq FROM memoir.project WHERE id = $1`, id).
+			Scan(&org, &w.key, &w.seq)
+		if err == nil {
+			w.policy, err = policyOf(ctx, tx, org)
 		}
-		err = tx.QueryRow(ctx, `SELECT g.number, a.body FROM memoir.generation g
-			LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
-			WHERE g.project = $1 ORDER BY g.number DESC LIMIT 1`, id).Scan(&w.parent.number, &w.parent.archive)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return err
+		if err == nil {
+			err = orNone(tx.QueryRow(ctx, `SELECT g.number, a.body FROM memoir.generation g
+				LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive
+				WHERE g.project = $1 ORDER BY g.number DESC LIMIT 1`, id).Scan(&w.parent.number, &w.parent.archive), nil)
 		}
-		extractions, err = h.readStatements(ctx, tx, w)
+		if err == nil {
+			extractions, err = h.readStatements(ctx, tx, w)
+		}
 		return err
 	})
 	if err != nil {
@@ -100,42 +101,32 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 // readStatements returns the shared statements of a project as a machine that received them has them: an extraction for
 // each session of each member, redacted.
 func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.Extraction, error) {
-	rows, err := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body FROM (
+	rows, _ := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body FROM (
 			SELECT m.name AS member, hash, session, day, body::text AS body, sum(length(body::text))
 				OVER (ORDER BY day DESC, session, m.name, hash) AS size
 			FROM memoir.statement s JOIN memoir.member m ON m.organisation = s.organisation AND m.id = s.member
 			WHERE s.project = $1 AND NOT s.own AND s.seq <= $2) AS newest
-		WHERE size <= $3 ORDER BY member, session, day, hash`, w.project, w.seq, maxStatements)
-	if err != nil {
-		return nil, err
-	}
+		WHERE size <= $3 ORDER BY member, session, day, hash`, w.project, w.seq, maxStatements) // rows have its error
 	of, by := project.Named(w.key).ID, map[string]*memoir.Extraction{}
-	for rows.Next() {
-		var c wire.Change
-		var body string
-		if err := rows.Scan(&c.Member, &c.Hash, &c.Session, &c.Day, &body); err != nil {
-			return nil, err
-		}
-		c.Body = []byte(body)
+	var c wire.Change
+	_, err := pgx.ForEachRow(rows, []any{&c.Member, &c.Hash, &c.Session, &c.Day, &c.Body}, func() error {
 		st, ok := c.Received(false)
 		if !ok {
-			continue
+			return nil
 		}
 		key := memoir.ReceivedKey(wire.MemberName(c.Member), c.Session)
 		if by[key] == nil {
 			by[key] = &memoir.Extraction{SessionKey: key, ProjectID: of}
 		}
-		if err := by[key].AddReceived(c.Day, c.Hash, st); err != nil {
-			return nil, err
-		}
-	}
+		return by[key].AddReceived(c.Day, c.Hash, st)
+	})
 	var out []memoir.Extraction
 	for _, key := range slices.Sorted(maps.Keys(by)) {
 		e, _ := h.scanner.Extraction(*by[key])
 		e.Identify()
 		out = append(out, e)
 	}
-	return out, rows.Err()
+	return out, err
 }
 
 // inputOf returns the input of a consolidation. The built-in model makes each memory from scratch, so it does not look
@@ -207,25 +198,22 @@ func (h *Hub) nextGeneration(
 	if err == nil {
 		err = consolidate.Verify(made, in)
 	}
+	if err != nil {
+		return nil, false, err
+	}
+	open = len(made.Open) > 0
 	beside, newest := memory.Files{}, slices.SortedStableFunc(slices.Values(in.Extractions),
 		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
 	if len(newest) > 0 {
 		beside[memory.StatementsFile] = memory.EncodeStatements(newest, memory.Neutralise)
 	}
-	var files memory.Files
 	var counts secrets.Counts
-	if err == nil {
-		files, err = memory.Layout(made, beside)
-	}
+	files, err := memory.Layout(made, beside)
 	if err == nil {
 		files, counts, err = files.Redacted(h.scanner.Session())
 	}
-	if err != nil {
-		return nil, false, err
-	}
-	open = len(made.Open) > 0
-	if w.parent.number > 0 && files.Equal(w.parent.files) {
-		return nil, open, nil
+	if err != nil || w.parent.number > 0 && files.Equal(w.parent.files) {
+		return nil, open, err
 	}
 	made = consolidate.WithOrigins(made, in)
 	next = &generation{number: w.parent.number + 1, files: files}
@@ -258,26 +246,18 @@ func (w *work) inputsOf(open []string) []memory.Input {
 // publish publishes a generation, if the parent is still the newest, ends the job, and queues the next one if more was
 // pushed since, all in one transaction. Without a generation it records what was read. The lock of the project makes a
 // push wait, so that what it queues is not taken for the job that ends here.
-func (h *Hub) publish(ctx context.Context, w *work, next *generation, model string, open bool) error {
+func (h *Hub) publish(ctx context.Context, r *running, w *work, next *generation, model string, open bool) error {
 	return h.asWorker(ctx, w.project, func(tx pgx.Tx) error {
-		var org, seq, newest int64
-		err := tx.QueryRow(ctx, `SELECT organisation, seq FROM memoir.project WHERE id = $1 FOR UPDATE`, w.project).
-			Scan(&org, &seq)
+		var seq int64
+		b := &pgx.Batch{}
+		b.Queue(`SELECT seq FROM memoir.project WHERE id = $1 FOR UPDATE`, w.project).QueryRow(into(&seq))
+		if next != nil {
+			queueGeneration(b, w, next, model)
+		}
+		b.Queue(`UPDATE memoir.project SET consumed = greatest(consumed, $2) WHERE id = $1`, w.project, w.seq)
+		err := tx.SendBatch(ctx, b).Close()
 		if err == nil {
-			err = tx.QueryRow(ctx, `SELECT coalesce(max(number), 0) FROM memoir.generation WHERE organisation = $1
-				AND project = $2`, org, w.project).Scan(&newest)
-		}
-		if err == nil && newest != w.parent.number {
-			err = errOutrun
-		}
-		if err == nil && next != nil {
-			err = insertGeneration(ctx, tx, org, w, next, model)
-		}
-		if err == nil {
-			_, err = tx.Exec(ctx, `UPDATE memoir.project SET consumed = greatest(consumed, $2) WHERE id = $1`, w.project, w.seq)
-		}
-		if err == nil {
-			err = complete(ctx, tx)
+			err = r.complete(ctx, tx)
 		}
 		if err == nil && (open || seq > w.seq) {
 			err = h.queue(ctx, tx, consolidateArgs{w.project})
@@ -289,20 +269,22 @@ func (h *Hub) publish(ctx context.Context, w *work, next *generation, model stri
 	})
 }
 
-func insertGeneration(
-	ctx context.Context, tx pgx.Tx, org int64, w *work, next *generation, model string,
-) error {
+func queueGeneration(b *pgx.Batch, w *work, next *generation, model string) {
 	hash, state := sha256.Sum256(next.archive), "published"
 	if w.policy.Review {
 		state = "waiting"
 	}
-	b := &pgx.Batch{}
-	b.Queue(`INSERT INTO memoir.archive (organisation, project, hash, body) VALUES ($1, $2, $3, $4)
-		ON CONFLICT DO NOTHING`, org, w.project, hash[:], next.archive)
+	b.Queue(`INSERT INTO memoir.archive (organisation, project, hash, body)
+		VALUES (memoir.current_organisation(), $1, $2, $3) ON CONFLICT DO NOTHING`, w.project, hash[:], next.archive)
 	b.Queue(`INSERT INTO memoir.generation (organisation, project, number, parent, seq, archive, model, state)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::memoir.generation_state)`,
-		org, w.project, next.number, w.parent.number, w.seq, hash[:], model, state)
-	return tx.SendBatch(ctx, b).Close()
+		VALUES (memoir.current_organisation(), $1, $2, $3, $4, $5, $6, $7::memoir.generation_state)
+		ON CONFLICT (project, number) DO NOTHING`,
+		w.project, next.number, w.parent.number, w.seq, hash[:], model, state).Exec(func(done pgconn.CommandTag) error {
+		if done.RowsAffected() == 0 {
+			return errOutrun
+		}
+		return nil
+	})
 }
 
 // keptArchives is how many archives of a project stay, besides those that wait.
@@ -310,21 +292,20 @@ const keptArchives = 20
 
 // purge deletes the archives of a project before the published one: the oldest, and those that may have a statement
 // that was withdrawn since. The rows of their generations stay.
-func (h *Hub) purge(ctx context.Context, id int64) error {
-	return h.asWorker(ctx, id, func(tx pgx.Tx) error {
+func (h *Hub) purge(ctx context.Context, r *running, args purgeArgs) error {
+	return h.asWorker(ctx, args.Project, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue(`WITH live AS (SELECT number, seq FROM memoir.generation
 				WHERE project = $1 AND state = 'published' ORDER BY number DESC LIMIT 1)
 			UPDATE memoir.generation g SET archive = NULL FROM live
 			WHERE g.project = $1 AND g.archive IS NOT NULL AND g.number < live.number AND (g.number <= live.number - $2
 				OR EXISTS (SELECT FROM memoir.tombstone t WHERE t.project = $1 AND t.seq > g.seq AND t.seq <= live.seq))`,
-			id, keptArchives)
+			args.Project, keptArchives)
 		b.Queue(`DELETE FROM memoir.archive a WHERE a.project = $1
-			AND NOT EXISTS (SELECT FROM memoir.generation g WHERE g.project = $1 AND g.archive = a.hash)`, id)
-		err := tx.SendBatch(ctx, b).Close()
-		if err == nil {
-			err = complete(ctx, tx)
+			AND NOT EXISTS (SELECT FROM memoir.generation g WHERE g.project = $1 AND g.archive = a.hash)`, args.Project)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return err
 		}
-		return err
+		return r.complete(ctx, tx)
 	})
 }

@@ -1,9 +1,16 @@
 package hub
 
-import "context"
+import (
+	"context"
 
-// Extract is what a worker does with a transcript.
-var Extract = (*Hub).extract
+	"github.com/jackc/pgx/v5"
+)
+
+// Extract is what a worker does with a transcript, without a job.
+func Extract(h *Hub, ctx context.Context, id int64) error {
+	r := &running{complete: func(context.Context, pgx.Tx) error { return nil }}
+	return h.extract(ctx, r, extractArgs{id})
+}
 
 // Setting returns a setting of the transactions in which lists are read.
 func (h *Hub) Setting(ctx context.Context, name string) (Table, error) {

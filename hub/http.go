@@ -1,8 +1,6 @@
 package hub
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,75 +21,32 @@ import (
 // Handler returns the handler of the API and of the addresses for health.
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for route, answer := range map[string]func(r *http.Request, token string) (any, error){
-		"POST /v1/push": func(r *http.Request, token string) (any, error) {
-			// Only a member's push is read and scanned, which takes time.
-			c, err := h.asMember(r.Context(), token, entry{}, nil)
-			if err != nil {
-				return nil, err
-			}
-			for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
-				if !h.pushes.add(key, 1, most) {
-					return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
-				}
-				defer h.pushes.add(key, -1, most)
-			}
-			release, err := admit(r, pushBytes)
-			if err != nil {
-				return nil, err
-			}
-			defer release()
-			var p wire.Push
-			if err := readBody(r, &p); err != nil {
-				return nil, err
-			}
-			if err := p.Check(); err != nil {
-				return nil, refuse(400, wire.CodeUsage, err.Error(), "")
-			}
-			pushed, err := h.push(r.Context(), token, p)
-			h.metrics.stored.Add(float64(pushed.New))
-			return pushed, err
+	for route, answer := range map[string]answer{
+		"POST /v1/push": h.pushed, "POST /v1/sessions": h.sent,
+		"GET /v1/pull": h.pull, "GET /v1/archive": h.archive,
+		"POST /v1/join": h.join, "POST /v1/rotate": h.rotate, "GET /v1/me": h.me, "DELETE /v1/me": h.leave,
+		"/": func(*http.Request, string) (any, error) {
+			return nil, refuse(404, wire.CodeNotFound, "the hub has no such address", "GET /openapi.json lists them")
 		},
-		"POST /v1/sessions": h.sent,
-		"GET /v1/pull": func(r *http.Request, token string) (any, error) {
-			p, err := readPull(r)
-			if err != nil {
-				return nil, err
-			}
-			return h.pull(r.Context(), token, p)
-		},
-		"GET /v1/archive": h.archive,
-		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
-			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it
-			var j wire.Join
-			if err := readBody(r, &j); err != nil {
-				return nil, err
-			}
-			return h.join(r.Context(), j)
-		},
-		"POST /v1/rotate": h.rotate,
-		"GET /v1/me":      func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
-		"DELETE /v1/me":   func(r *http.Request, token string) (any, error) { return nil, h.leave(r.Context(), token) },
 	} {
 		mux.Handle(route, h.answering(route, answer))
 	}
-	mux.Handle("/", h.answering("/", func(*http.Request, string) (any, error) {
-		return nil, refuse(404, wire.CodeNotFound, "the hub has no such address", "GET /openapi.json lists them")
-	}))
 	h.handleHealth(mux)
 	return mux
 }
 
+// answer answers a request with a value for JSON, or nothing.
+type answer func(r *http.Request, token string) (any, error)
+
 // answering checks what every request of the API must have, and writes its answer.
-func (h *Hub) answering(route string, answer func(r *http.Request, token string) (any, error)) http.Handler {
+func (h *Hub) answering(route string, do answer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBytes)
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		var out any
 		err := h.checkRequest(r)
 		if err == nil {
-			out, err = answer(r, token)
+			out, err = do(r, token)
 		}
 		status, code := http.StatusOK, ""
 		if err != nil {
@@ -150,6 +105,9 @@ func (h *Hub) refusal(err error) *refusal {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refuse(413, wire.CodeTooLarge, "a body has more bytes than are accepted here", "")
 	}
+	if memoir.CodeOf(err) == memoir.CodeUsage { // of a rule in team/wire
+		return refuse(400, wire.CodeUsage, err.Error(), "")
+	}
 	// Data that PostgreSQL does not take: a date before its calendar, JSON nested too deeply, a NUL.
 	failed, ok := errors.AsType[*pgconn.PgError](err)
 	if ok && (strings.HasPrefix(failed.Code, "22") || failed.Code == "54001") {
@@ -161,48 +119,34 @@ func (h *Hub) refusal(err error) *refusal {
 
 var pushBytes, transcriptBytes = semaphore.NewWeighted(6 * wire.MaxBytes), semaphore.NewWeighted(2 * wire.MaxBytes)
 
-// admit waits until a body may be read: it is much larger in memory. A member's four pushes leave a part to others.
-func admit(r *http.Request, bound *semaphore.Weighted) (release func(), err error) {
+// admit reads a body once there is room for it: it is much larger in memory. A member's four pushes leave a part to
+// others. Then release gives the room back.
+func admit(r *http.Request, bound *semaphore.Weighted, into any) (release func(), err error) {
 	n := int64(min(uint64(r.ContentLength), wire.MaxBytes)) // -1, a length that is not told, is the largest
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	if bound.Acquire(ctx, n) != nil {
 		return nil, refuse(503, wire.CodeUnavailable, "too much is being sent", "try again later")
 	}
-	return func() { bound.Release(n) }, nil
+	if err = readBody(r, wire.MaxBytes, into); err != nil {
+		bound.Release(n)
+	}
+	return func() { bound.Release(n) }, err
 }
 
-func readBody(r *http.Request, into any) error {
-	body, err := io.ReadAll(r.Body)
+// readBody reads a body of at most most bytes, and checks it if it has rules.
+func readBody(r *http.Request, most int64, into any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, most))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return err
 	}
 	if err != nil || json.Unmarshal(body, into) != nil {
 		return refuse(400, wire.CodeUsage, "the body is not the JSON that is wanted here", "")
 	}
+	if bound, ok := into.(interface{ Check() error }); ok {
+		return bound.Check()
+	}
 	return nil
-}
-
-func readPull(r *http.Request) (wire.Pull, error) {
-	query := r.URL.Query()
-	p := wire.Pull{Project: query.Get("project"), After: wire.Cursor(query.Get("after"))}
-	if err := wire.CheckProject(p.Project); err != nil {
-		return p, refuse(400, wire.CodeUsage, err.Error(), "")
-	}
-	var err error
-	p.Limit, err = strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(wire.MaxPage)))
-	if err != nil || p.Limit < 1 || p.Limit > wire.MaxPage {
-		return p, refuse(400, wire.CodeUsage, "limit is a number from 1 to "+strconv.Itoa(wire.MaxPage), "")
-	}
-	return p, nil
-}
-
-func marshal(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // of our own types, to memory
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
@@ -222,5 +166,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		head.Set("Retry-After", "5")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(marshal(v))
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // bodies of statements keep their bytes
+	_ = e.Encode(v)        // the caller may have gone
 }

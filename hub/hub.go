@@ -89,6 +89,14 @@ func asError(err error) error {
 	return err
 }
 
+// orNone returns an error, or none in its place if it says that a query has no row.
+func orNone(err, none error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return none
+	}
+	return err
+}
+
 // hints are what operators can do about errors of PostgreSQL, by their codes.
 var hints = map[string]string{
 	"3F000": "run `memoir-hub migrate` first",

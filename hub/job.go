@@ -3,7 +3,6 @@ package hub
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -136,13 +135,6 @@ func (h *Hub) migrateJobs(ctx context.Context, tx pgx.Tx) (done bool, err error)
 	return err == nil && len(step.Versions) == 0, err
 }
 
-// jobGrants is what the serving role needs of River's tables. It has no right to migrate or to reindex.
-const jobGrants = `REVOKE ALL ON SCHEMA river FROM PUBLIC, $ROLE;
-	REVOKE ALL ON ALL TABLES IN SCHEMA river FROM PUBLIC, $ROLE;
-	GRANT USAGE ON SCHEMA river TO $ROLE;
-	GRANT SELECT, INSERT, UPDATE, DELETE ON river.river_job, river.river_leader, river.river_queue TO $ROLE;
-	GRANT USAGE ON ALL SEQUENCES IN SCHEMA river TO $ROLE;`
-
 // Work works on jobs until ctx is done. Then it gives those that run back, for other workers.
 func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	if o.Workers <= 0 {
@@ -156,15 +148,9 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	rescue := o.Timeout + max(o.RescueAfter-rescueEvery, time.Second)
 	retry := retries{cmp.Or(o.Retry, 3*time.Minute), rescue}
 	workers := river.NewWorkers()
-	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a consolidateArgs) error {
-		return h.consolidate(ctx, a.Project)
-	}))
-	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a purgeArgs) error {
-		return h.purge(ctx, a.Project)
-	}))
-	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a extractArgs) error {
-		return h.extract(ctx, a.Transcript)
-	}))
+	river.AddWorker(workers, worker(h, retry, h.consolidate))
+	river.AddWorker(workers, worker(h, retry, h.purge))
+	river.AddWorker(workers, worker(h, retry, h.extract))
 	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
 		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
@@ -195,11 +181,6 @@ func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
 }
 
-// WithAttrs is that of slog.Handler.
-func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{w.Handler.WithAttrs(attrs)}
-}
-
 // retries is River's policy for the next try: the delay doubles with each failure. The job of a worker that was killed
 // is tried at once: it has run for longer than any other.
 type retries struct{ first, rescue time.Duration }
@@ -222,45 +203,23 @@ func failures(job *rivertype.JobRow) (n int) {
 	return n
 }
 
-// running is the job that a context belongs to.
+// running is a job that is worked on.
 type running struct {
-	row      *rivertype.JobRow
-	complete func(ctx context.Context, tx pgx.Tx) error
-	project  int64 // that a consolidation works on, with the last change that it has read
-	seq      int64
-}
-
-type runningKey struct{}
-
-func runningOf(ctx context.Context) *running {
-	r, _ := ctx.Value(runningKey{}).(*running)
-	return r
-}
-
-// complete ends the job of a context in the transaction that stores its result. Without a job it does nothing.
-func complete(ctx context.Context, tx pgx.Tx) error {
-	r := runningOf(ctx)
-	if r == nil {
-		return nil
-	}
-	return r.complete(ctx, tx)
+	row          *rivertype.JobRow
+	complete     func(ctx context.Context, tx pgx.Tx) error // ends it in the transaction that stores its result
+	project, seq int64                                      // of a consolidation, with the last change that it has read
 }
 
 // worker returns what works on the jobs of a kind.
-func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context, args T) error) river.Worker[T] {
+func worker[T river.JobArgs](
+	h *Hub, retry retries, do func(ctx context.Context, r *running, args T) error,
+) river.Worker[T] {
 	return river.WorkFunc(func(ctx context.Context, job *river.Job[T]) error {
 		r := &running{row: job.JobRow, complete: func(ctx context.Context, tx pgx.Tx) error {
 			_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 			return err
 		}}
-		err := func() (err error) {
-			defer func() {
-				if v := recover(); v != nil {
-					err = memoir.Errorf(memoir.CodeInvalid, "", "panic: %v", v) // River would store it as it is
-				}
-			}()
-			return do(context.WithValue(ctx, runningKey{}, r), job.Args)
-		}()
+		err := caught(func() error { return do(ctx, r, job.Args) })
 		switch {
 		case err == nil, errors.Is(err, errGone):
 			return nil
@@ -293,6 +252,16 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 	})
 }
 
+// caught returns a panic as an error, which is redacted; River would store it as it is.
+func caught(do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = memoir.Errorf(memoir.CodeInvalid, "", "panic: %v", v)
+		}
+	}()
+	return do()
+}
+
 // pauseOf returns how long a job waits for what is not its own fault: a spending limit ends with the day, a model or
 // the database may be away. 0: it is its fault.
 func pauseOf(err error) time.Duration {
@@ -315,17 +284,12 @@ func pauseOf(err error) time.Duration {
 // discard ends a consolidation that failed too often. More may have been pushed since it began, which no other job will
 // do: then it is not discarded. The lock of the project makes a push wait, which then queues another one.
 func (h *Hub) discard(ctx context.Context, r *running, reason string) (done bool, err error) {
-	failure, err := json.Marshal(rivertype.AttemptError{At: time.Now().UTC(), Attempt: r.row.Attempt, Error: reason})
-	if err != nil {
-		return false, err
-	}
 	err = h.asWorker(ctx, r.project, func(tx pgx.Tx) error {
-		var seq int64
-		err := tx.QueryRow(ctx, `SELECT seq FROM memoir.project WHERE id = $1 FOR UPDATE`, r.project).Scan(&seq)
-		if done = err == nil && seq == r.seq; done {
-			_, err = tx.Exec(ctx, `UPDATE river.river_job SET state = 'discarded', finalized_at = now(),
-				errors = array_append(errors, $2::jsonb) WHERE id = $1 AND state = 'running'`, r.row.ID, string(failure))
-		}
+		ended, err := tx.Exec(ctx, `WITH same AS (SELECT 1 FROM memoir.project WHERE id = $2 AND seq = $3 FOR UPDATE)
+			UPDATE river.river_job SET state = 'discarded', finalized_at = now(), errors = array_append(errors,
+				jsonb_build_object('at', now(), 'attempt', attempt, 'error', $4::text, 'trace', ''))
+			FROM same WHERE id = $1 AND state = 'running'`, r.row.ID, r.project, r.seq, reason)
+		done = ended.RowsAffected() > 0
 		return err
 	})
 	return done && err == nil, err

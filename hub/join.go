@@ -13,6 +13,9 @@ import (
 	"memoir/team/wire"
 )
 
+// maxJoin bounds the body of a request that anybody may send, in bytes.
+const maxJoin = 4 << 10
+
 // How long a code and a token are valid. Each has 130 random bits.
 const (
 	codeLife  = 24 * time.Hour
@@ -21,11 +24,12 @@ const (
 
 // join exchanges a code for the token of a machine, in one transaction. Of two that send the same code, the second
 // finds none.
-func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
-	if err := wire.CheckName(j.Machine, 100); err != nil {
-		return wire.Joined{}, refuse(400, wire.CodeUsage, err.Error(), "")
+func (h *Hub) join(r *http.Request, _ string) (any, error) {
+	var j wire.Join
+	if err := readBody(r, maxJoin, &j); err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	code := hashOf(strings.TrimSpace(j.Code))
 	out := wire.Joined{Token: rand.Text()}
@@ -39,10 +43,10 @@ func (h *Hub) join(ctx context.Context, j wire.Join) (wire.Joined, error) {
 		SELECT $2, organisation, member, $3, now() + $4::interval FROM used`, code, hashOf(out.Token), j.Machine, tokenLife)
 	queueJoined(b, &out, "join")
 	if err := h.pool.SendBatch(ctx, b).Close(); err != nil {
-		return wire.Joined{}, err
+		return nil, err
 	}
 	if out.Machine == "" {
-		return wire.Joined{}, refuse(401, wire.CodeUnauthorised, "this code is unknown, used or expired", "ask for another")
+		return nil, refuse(401, wire.CodeUnauthorised, "this code is unknown, used or expired", "ask for another")
 	}
 	return out, nil
 }
@@ -60,18 +64,13 @@ func queueWhose(b *pgx.Batch, hash []byte, out *wire.Joined) {
 	b.Queue(callers+`SELECT o.name, m.name, t.id::text, t.expires, memoir.current_epoch()
 		FROM caller c JOIN memoir.token t ON t.id = c.machine JOIN memoir.organisation o ON o.id = c.organisation
 		JOIN memoir.member m ON m.organisation = c.organisation AND m.id = c.member`, hash).
-		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&out.Organisation, &out.Member, &out.Machine, &out.Expires, &out.Epoch},
-				func() error { return nil })
-			return err
-		})
+		QueryRow(into(&out.Organisation, &out.Member, &out.Machine, &out.Expires, &out.Epoch))
 }
 
 // rotate replaces the token that it is called with by the next one, which the machine keeps if the answer is lost.
 func (h *Hub) rotate(r *http.Request, token string) (any, error) {
 	next := wire.Rotate{Token: rand.Text()}
-	r.Body = http.MaxBytesReader(nil, r.Body, 4<<10)
-	if err := readBody(r, &next); err != nil && r.ContentLength != 0 {
+	if err := readBody(r, maxJoin, &next); err != nil && r.ContentLength != 0 {
 		return nil, err
 	}
 	out := wire.Joined{Token: next.Token}
@@ -90,17 +89,18 @@ func (h *Hub) rotate(r *http.Request, token string) (any, error) {
 }
 
 // me answers whose token it is.
-func (h *Hub) me(ctx context.Context, token string) (me wire.Joined, err error) {
-	_, err = h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) { queueWhose(b, hash, &me) })
+func (h *Hub) me(r *http.Request, token string) (any, error) {
+	var me wire.Joined
+	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) { queueWhose(b, hash, &me) })
 	return me, err
 }
 
 // leave revokes the token that it is called with.
-func (h *Hub) leave(ctx context.Context, token string) error {
-	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
+func (h *Hub) leave(r *http.Request, token string) (any, error) {
+	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c WHERE t.id = c.machine)
 			INSERT INTO memoir.audit (organisation, member, machine, action)
 			SELECT organisation, member, machine, 'revoke' FROM caller`, hash)
 	})
-	return err
+	return nil, err
 }

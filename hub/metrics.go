@@ -4,6 +4,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // metrics are what Prometheus reads. No label has a name of a member or project.
@@ -15,20 +16,20 @@ type metrics struct {
 }
 
 func newMetrics(pool *pgxpool.Pool) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	its := promauto.With(registry)
+	its.NewGaugeFunc(prometheus.GaugeOpts{Name: "memoir_hub_connections_busy", Help: "Connections in use."},
+		func() float64 { return float64(pool.Stat().AcquiredConns()) })
+	return &metrics{
+		registry: registry,
+		requests: its.NewCounterVec(prometheus.CounterOpts{
 			Name: "memoir_hub_requests_total", Help: "Requests by route, status and code of the refusal."},
 			[]string{"route", "status", "code"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		duration: its.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "memoir_hub_request_seconds", Help: "Time of requests by route.",
 			Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30}}, []string{"route"}),
-		stored: prometheus.NewCounter(prometheus.CounterOpts{
+		stored: its.NewCounter(prometheus.CounterOpts{
 			Name: "memoir_hub_stored_total", Help: "Statements and tombstones that were new."}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.stored, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "memoir_hub_connections_busy", Help: "Connections in use."},
-			func() float64 { return float64(pool.Stat().AcquiredConns()) }))
-	return m
 }

@@ -58,26 +58,24 @@ func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (n i
 	if err != nil {
 		return 0, false, err
 	}
-	name, done := fmt.Sprintf("migration/%03d.sql", version+1), version >= SchemaVersion()
-	if done {
-		name = "migration/grants.sql"
+	if version >= SchemaVersion() {
+		return 0, true, apply(ctx, tx, "grants", serveRole)
 	}
-	text, err := migrations.ReadFile(name)
-	if err != nil {
-		return 0, false, err
-	}
-	if done {
-		text = append(text, jobGrants...)
-	}
-	sql := strings.ReplaceAll(string(text), "$ROLE", pgx.Identifier{serveRole}.Sanitize())
-	if _, err := tx.Exec(ctx, sql); err != nil {
-		return 0, false, fmt.Errorf("%s: %w", name, err)
-	}
-	if !done {
-		n = 1
+	if err = apply(ctx, tx, fmt.Sprintf("%03d", version+1), serveRole); err == nil {
 		_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
 	}
-	return n, done, err
+	return 1, false, err
+}
+
+func apply(ctx context.Context, tx pgx.Tx, name, serveRole string) error {
+	text, err := migrations.ReadFile("migration/" + name + ".sql")
+	if err == nil {
+		_, err = tx.Exec(ctx, strings.ReplaceAll(string(text), "$ROLE", pgx.Identifier{serveRole}.Sanitize()))
+	}
+	if err != nil {
+		return fmt.Errorf("migration %s: %w", name, err)
+	}
+	return nil
 }
 
 func schemaVersion(ctx context.Context, q querier) (version int, err error) {

@@ -1,9 +1,9 @@
 package hub
 
 import (
-	"context"
-	"encoding/json"
+	"cmp"
 	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -12,52 +12,38 @@ import (
 	"memoir/team/wire"
 )
 
-// changes is the SQL of a page after the change $3: a row for each, at least one. The newest change is of the same
-// snapshot, so a page that is not full ends there, and what is somebody's own is not passed over again.
-const changes = `
-	SELECT t.newest, coalesce(i.seq, 0), coalesce(m.name, ''), coalesce(i.gone, false),
-		coalesce(encode(i.hash, 'hex'), ''), coalesce(i.session, ''), coalesce(i.own, false),
-		coalesce(to_char(i.day, 'YYYY-MM-DD'), ''), coalesce(i.body, '')
-	FROM memoir.reach($1, $2, 'reader') t
-	LEFT JOIN LATERAL (
-		(SELECT s.seq, s.member, false AS gone, s.hash, s.session, s.own, s.day, s.body::text
-			FROM memoir.statement s
-			WHERE s.organisation = t.organisation AND s.project = t.project AND s.seq > $3
-				AND (NOT s.own OR s.member = t.member)
-			ORDER BY s.seq LIMIT $4)
-		UNION ALL
-		(SELECT g.seq, g.member, true, g.hash, NULL, NULL, NULL, NULL
-			FROM memoir.tombstone g
-			WHERE g.organisation = t.organisation AND g.project = t.project AND g.seq > $3
-			ORDER BY g.seq LIMIT $4)
-		ORDER BY seq LIMIT $4
-	) i ON true
-	LEFT JOIN memoir.member m ON m.organisation = t.organisation AND m.id = i.member
-	ORDER BY i.seq`
-
-// pull answers with a page of changes. It has at most p.Limit changes, and about wire.MaxBytes. Most pulls find nothing
-// new, and end with a query that is planned fast.
-func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, error) {
-	epoch, seq, err := parseCursor(p.After)
-	if err != nil {
-		return wire.Page{}, err
+// pull answers with a page of changes. It has at most as many as the limit, and about wire.MaxBytes. Most pulls find
+// nothing new, and end with a query that is planned fast.
+func (h *Hub) pull(r *http.Request, token string) (any, error) {
+	query := r.URL.Query()
+	project := query.Get("project")
+	if err := wire.CheckProject(project); err != nil {
+		return nil, err
 	}
-	page := wire.Page{Items: []wire.Change{}}
-	c, err := h.asMember(ctx, token, entry{project: &p.Project}, nil)
+	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(wire.MaxPage)))
+	if err != nil || limit < 1 || limit > wire.MaxPage {
+		return nil, refuse(400, wire.CodeUsage, "limit is a number from 1 to "+strconv.Itoa(wire.MaxPage), "")
+	}
+	epoch, seq, err := parseCursor(wire.Cursor(query.Get("after")))
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.asMember(r.Context(), token, entry{project: &project}, nil)
 	if err == nil && c.newest == nil {
 		err = refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
 	}
 	if err != nil {
-		return page, err
+		return nil, err
 	}
-	last, began := *c.newest, c.epoch
+	page, last, began := wire.Page{Items: []wire.Change{}}, *c.newest, c.epoch
 	if began != epoch {
 		seq = 0
 	}
 	if last > seq {
-		c, err = h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
-			b.Queue(changes, hash, p.Project, seq, p.Limit+1).Query(func(rows pgx.Rows) (err error) {
-				page.Items, last, page.More, err = readChanges(rows, p.Limit)
+		c, err = h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
+			q := b.Queue(`SELECT * FROM memoir.changes($1, $2, $3, $4)`, hash, project, seq, limit+1)
+			q.Query(func(rows pgx.Rows) (err error) {
+				last, err = readChanges(rows, &page, limit)
 				return err
 			})
 		})
@@ -69,29 +55,24 @@ func (h *Hub) pull(ctx context.Context, token string, p wire.Pull) (wire.Page, e
 	return page, err
 }
 
-// readChanges returns the changes of a page, the number of the last one, and whether there are more.
-func readChanges(rows pgx.Rows, limit int) (items []wire.Change, last int64, more bool, err error) {
+// readChanges reads the changes of a page, and returns the number of the last one.
+func readChanges(rows pgx.Rows, page *wire.Page, limit int) (last int64, err error) {
 	var c wire.Change
 	var newest, seq int64
-	var body string
 	size := 0
-	items = []wire.Change{}
-	_, err = pgx.ForEachRow(rows, []any{&newest, &seq, &c.Member, &c.Gone, &c.Hash, &c.Session, &c.Own, &c.Day, &body},
-		func() error {
-			if more = more || len(items) == limit || size > wire.MaxBytes; more || seq == 0 {
-				return nil
-			}
-			if c.Body = nil; !c.Gone {
-				c.Body = json.RawMessage(body)
-			}
-			size += len(body)
-			items, last = append(items, c), seq
-			return nil
-		})
-	if !more {
+	to := []any{&newest, &seq, &c.Member, &c.Gone, &c.Hash, &c.Session, &c.Own, &c.Day, &c.Body}
+	_, err = pgx.ForEachRow(rows, to, func() error {
+		page.More = page.More || len(page.Items) == limit || size > wire.MaxBytes
+		if !page.More && seq > 0 {
+			size += len(c.Body)
+			page.Items, last = append(page.Items, c), seq
+		}
+		return nil
+	})
+	if !page.More {
 		last = newest
 	}
-	return items, last, more, err
+	return last, err
 }
 
 // parseCursor returns the two parts of a cursor; of an empty one, nothing and 0.

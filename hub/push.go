@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,6 +18,29 @@ import (
 // askOperator is the hint for who lacks a role.
 const askOperator = "ask an operator of the hub for access"
 
+// pushed answers a push. Only a member's is read and scanned, which takes time.
+func (h *Hub) pushed(r *http.Request, token string) (any, error) {
+	c, err := h.asMember(r.Context(), token, entry{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
+		if !h.pushes.add(key, 1, most) {
+			return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
+		}
+		defer h.pushes.add(key, -1, most)
+	}
+	var p wire.Push
+	release, err := admit(r, pushBytes, &p)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	done, err := h.push(r.Context(), token, p)
+	h.metrics.stored.Add(float64(done.New))
+	return done, err
+}
+
 // push stores a push that wire.Push.Check has accepted, in one transaction. The lock of the token makes revoking wait
 // for it, the lock of the project makes changes commit in the order of their numbers. A repeated push takes numbers and
 // leaves them unused. A reader may withdraw, since that only shows less.
@@ -24,10 +49,7 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 	if err := h.scan(p); err != nil {
 		return pushed, err
 	}
-	count := func(done pgconn.CommandTag) error {
-		pushed.New += int(done.RowsAffected())
-		return nil
-	}
+	count := counting(&pushed.New)
 	var project int64
 	needed := wire.Writer
 	if len(p.Statements) == 0 {
@@ -37,22 +59,12 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		queueProject(b, hash, p.Project)
 		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, $4::memoir.role) t
 			WHERE p.id = t.project AND p.organisation = t.organisation RETURNING p.id`,
-			hash, p.Project, len(p.Statements)+len(p.Tombstones), string(needed)).QueryRow(func(row pgx.Row) error {
-			err := row.Scan(&project)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
-			}
-			return err
-		})
+			hash, p.Project, len(p.Statements)+len(p.Tombstones), string(needed)).QueryRow(intoReached(&project))
 		if len(p.Tombstones) > 0 {
-			by := whose{`memoir.reach($1, $2, 'reader')`, hash, p.Project}
-			queueTombstones(b, by, p, false, count)
-			b.Queue(`UPDATE memoir.tombstone g SET replaced = false FROM `+by.table+` t, unnest($3::text[]) AS i(hash)
-				WHERE g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
-					AND g.hash = decode(i.hash, 'hex') AND g.replaced`, by.one, by.two, p.Tombstones)
+			queueTombstones(b, hash, p, count)
 		}
 		if len(p.Statements) > 0 {
-			hashes := queueStatements(b, whose{reached, hash, p.Project}, p, count)
+			hashes := queueStatements(b, whose{reached, hash, p.Project}, p.Statements, count)
 			b.Queue(`SELECT encode(g.hash, 'hex') FROM `+reached+` t JOIN memoir.tombstone g
 				ON g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
 				WHERE g.hash IN (SELECT decode(h, 'hex') FROM unnest($3::text[]) h)`, hash, p.Project, hashes).
@@ -80,6 +92,21 @@ func queueProject(b *pgx.Batch, hash []byte, key string) {
 		WHERE project IS NULL ON CONFLICT DO NOTHING`, hash, key)
 }
 
+// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw. A person withdraws it,
+// for ever.
+func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
+	const mine = `memoir.reach($1, $2, 'reader') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)`
+	const same = ` o.organisation = t.organisation AND o.project = t.project AND o.member = t.member
+		AND o.hash = decode(i.hash, 'hex')`
+	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n FROM `+mine+`
+		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
+		hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
+	b.Queue(`DELETE FROM memoir.statement o USING `+mine+` WHERE`+same, hash, p.Project, p.Tombstones)
+	b.Queue(`UPDATE memoir.tombstone o SET replaced = false FROM `+mine+` WHERE o.replaced AND`+same,
+		hash, p.Project, p.Tombstones)
+}
+
 // whose is a table with one row: whose statements are stored, and where. $1 and $2 are its parameters.
 type whose struct {
 	table    string
@@ -89,26 +116,23 @@ type whose struct {
 // reached is where the token $1 may push the project $2.
 const reached = `memoir.reach($1, $2, 'writer')`
 
-// queueTombstones numbers the tombstones before the statements, and deletes what they withdraw. replaced says that no
-// person withdraws it.
-func queueTombstones(b *pgx.Batch, w whose, p wire.Push, replaced bool, count func(pgconn.CommandTag) error) {
-	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq, replaced)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n, $5
-		FROM `+w.table+` t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
-		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, p.Tombstones, len(p.Statements)+len(p.Tombstones), replaced).Exec(count)
-	b.Queue(`DELETE FROM memoir.statement s USING `+w.table+` t, unnest($3::text[]) AS i(hash)
-		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
-			AND s.hash = decode(i.hash, 'hex')`, w.one, w.two, p.Tombstones)
+// intoReached reads the id of a project that the caller may push to; without a row it refuses.
+func intoReached(project *int64) func(pgx.Row) error {
+	return func(row pgx.Row) error {
+		return orNone(row.Scan(project),
+			refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator))
+	}
 }
 
 // queueStatements returns the hashes of the statements.
-func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.CommandTag) error) (hashes []string) {
-	n := len(p.Statements)
+func queueStatements(
+	b *pgx.Batch, w whose, statements []wire.Statement, count func(pgconn.CommandTag) error,
+) (hashes []string) {
+	n := len(statements)
 	hashes = make([]string, n)
 	sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n)
 	own := make([]bool, n)
-	for i, s := range p.Statements {
+	for i, s := range statements {
 		hashes[i], sessions[i], own[i], days[i], bodies[i] = s.Hash, s.Session, s.Own, s.Day, string(s.Body)
 	}
 	b.Queue(`INSERT INTO memoir.statement (organisation, project, member, hash, seq, session, own, day, body)
@@ -122,6 +146,29 @@ func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.Comma
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
 		w.one, w.two, hashes, sessions, own, days, bodies, n).Exec(count)
 	return hashes
+}
+
+// withdrawing is SQL that deletes the statements of a condition, and leaves a numbered tombstone of each. replaced says
+// that no person withdraws them.
+func withdrawing(condition string, replaced bool) string {
+	return `WITH gone AS (
+			DELETE FROM memoir.statement WHERE ` + condition + ` RETURNING organisation, project, member, hash),
+		numbered AS (SELECT *, row_number() OVER (PARTITION BY project ORDER BY hash) AS n FROM gone),
+		raised AS (
+			UPDATE memoir.project p SET seq = seq + c.n
+			FROM (SELECT project, count(*) AS n FROM gone GROUP BY project) c WHERE p.id = c.project
+			RETURNING p.id, p.seq - c.n AS before)
+		INSERT INTO memoir.tombstone (organisation, project, member, hash, seq, replaced)
+		SELECT organisation, project, member, hash, r.before + n, ` + strconv.FormatBool(replaced) + `
+		FROM numbered JOIN raised r ON r.id = project`
+}
+
+// counting adds the rows that a query changes.
+func counting(n *int) func(pgconn.CommandTag) error {
+	return func(done pgconn.CommandTag) error {
+		*n += int(done.RowsAffected())
+		return nil
+	}
 }
 
 // scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
 
 	"memoir"
 	"memoir/team/wire"
@@ -53,36 +54,32 @@ func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
 		}
 		servers[h.server(metrics)] = l
 	}
-	ended := make(chan error, len(servers))
-	for s, l := range servers {
-		go func() { ended <- s.Serve(l) }()
-	}
 	h.log.Info("listening", "address", listener.Addr().String())
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return h.Work(ctx, o.Work) })
+	for s, l := range servers {
+		all.Go(func() error {
+			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
+		all.Go(func() error {
+			<-ctx.Done()
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+			defer cancel()
+			if err := s.Shutdown(ending); !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
+			return s.Close()
+		})
+	}
 	if o.Ready != nil {
 		o.Ready(listener.Addr().String())
 	}
-	working := make(chan error, 1)
-	go func() { working <- h.Work(ctx, o.Work) }()
-	select {
-	case err := <-ended:
-		return err
-	case err := <-working:
-		if err != nil {
-			return err
-		}
-		working <- nil
-	case <-ctx.Done():
-	}
+	<-ctx.Done()
 	h.log.Info("stopping", "grace", grace.String())
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	for s := range servers {
-		if err := s.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-		_ = s.Close()
-	}
-	return <-working
+	return all.Wait()
 }
 
 // listen opens the port of the API. Plain http is for this machine, or for a proxy; local says that it is the former.

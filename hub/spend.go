@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,31 +32,29 @@ type Policy struct {
 
 const policyColumns = `model, key_env, base_url, daily_tokens, daily_cost, input_price, output_price, review`
 
-// fields are where the columns of a policy are read to.
-func (p *Policy) fields() []any {
-	return []any{&p.Model, &p.KeyEnv, &p.BaseURL, &p.DailyTokens, &p.DailyCost, &p.InputPrice, &p.OutputPrice, &p.Review}
+// policyOf reads the policy of an organisation.
+func policyOf(ctx context.Context, tx pgx.Tx, org int64) (Policy, error) {
+	rows, _ := tx.Query(ctx, `SELECT `+policyColumns+` FROM memoir.organisation WHERE id = $1`, org) // rows have its error
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Policy])
 }
 
 // SetPolicy changes how the memories of an organisation are made. What waits there for a model or a limit is tried at
 // once.
 func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
 	return a.do(ctx, "org set", "", func(tx pgx.Tx, org int64) error {
+		_, err := tx.Exec(ctx, `SELECT FROM memoir.organisation WHERE id = $1 FOR UPDATE`, org)
 		var p Policy
-		err := tx.QueryRow(ctx, `SELECT `+policyColumns+` FROM memoir.organisation WHERE id = $1 FOR UPDATE`, org).
-			Scan(p.fields()...)
+		if err == nil {
+			p, err = policyOf(ctx, tx, org)
+		}
 		if err != nil {
 			return err
 		}
 		change(&p)
-		if err = p.check(a.hub.scanner); err == nil && !p.builtin() {
-			_, err = p.choice()
-		}
-		if err == nil && p.DailyCost > 0 && p.OutputPrice <= 0 {
-			err = memoir.Errorf(memoir.CodeUsage, "pass --input-price and --output-price", "a limit on costs needs prices")
-		}
-		if err == nil {
+		if err = p.check(a.hub.scanner); err == nil {
 			_, err = tx.Exec(ctx, `UPDATE memoir.organisation SET (`+policyColumns+`) = ($2, $3, $4, $5, $6, $7, $8, $9)
-				WHERE id = $1`, append([]any{org}, p.fields()...)...)
+				WHERE id = $1`, org, p.Model, p.KeyEnv, p.BaseURL, p.DailyTokens, p.DailyCost, p.InputPrice, p.OutputPrice,
+				p.Review)
 		}
 		if err == nil {
 			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE state IN ('scheduled', 'retryable')
@@ -77,6 +74,7 @@ var variable = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,99}$`)
 // check refuses what no worker could use.
 func (p Policy) check(s *secrets.Scanner) error {
 	wrong := func(hint, what string) error { return memoir.Errorf(memoir.CodeUsage, hint, "%s", what) }
+	_, unusable := p.choice()
 	at, err := url.Parse(p.BaseURL)
 	_, unknown := model.SpecOf(config.Settings{}, p.Model)
 	switch {
@@ -91,6 +89,10 @@ func (p Policy) check(s *secrets.Scanner) error {
 	case p.DailyTokens < 0, !(min(p.DailyCost, p.InputPrice, p.OutputPrice) >= 0), // also of no number
 		max(p.DailyCost, p.InputPrice, p.OutputPrice) > 1e9:
 		return wrong("0 is no limit", "limits and prices are numbers from 0")
+	case !p.builtin() && unusable != nil:
+		return unusable
+	case p.DailyCost > 0 && p.OutputPrice <= 0:
+		return wrong("pass --input-price and --output-price", "a limit on costs needs prices")
 	}
 	return nil
 }
@@ -154,13 +156,8 @@ type metered struct {
 // Call makes the call unless it would exceed a limit; then the error has the code memoir.CodeLimit. Secrets are removed
 // from what is asked and from the answer.
 func (m metered) Call(ctx context.Context, q model.Request) (model.Answer, error) {
-	q.Input, _ = m.hub.scanner.Redact(q.Input)
-	q.Earlier = slices.Clone(q.Earlier)
-	for i := range q.Earlier {
-		for _, text := range []*string{&q.Earlier[i].Answer, &q.Earlier[i].Objection} {
-			*text, _ = m.hub.scanner.Redact(*text)
-		}
-	}
+	redact := func(text string) string { text, _ = m.hub.scanner.Redact(text); return text }
+	q = q.Changed(redact)
 	if q.MaxOutput == 0 {
 		q.MaxOutput = max(m.options.MaxOutput, q.Output)
 	}
@@ -170,7 +167,7 @@ func (m metered) Call(ctx context.Context, q model.Request) (model.Answer, error
 		return model.Answer{}, err
 	}
 	answer, err := m.Model.Call(ctx, q)
-	answer.Text, _ = m.hub.scanner.Redact(answer.Text)
+	answer.Text = redact(answer.Text)
 	used := answer.Usage
 	if failed, ok := errors.AsType[*model.Error](err); ok && failed.Unreported {
 		used = most
@@ -191,11 +188,7 @@ func (m metered) Call(ctx context.Context, q model.Request) (model.Answer, error
 
 // most is the usage that a call may have: a token for two bytes, and the longest answer.
 func (m metered) most(q model.Request) memoir.Usage {
-	bytes := len(q.System) + len(q.Input) + len(q.Schema)
-	for _, e := range q.Earlier {
-		bytes += len(e.Answer) + len(e.Objection)
-	}
-	u := memoir.Usage{Calls: 1, InputTokens: int64(bytes+1) / 2, OutputTokens: int64(q.MaxOutput)}
+	u := memoir.Usage{Calls: 1, InputTokens: int64(q.Bytes()+1) / 2, OutputTokens: int64(q.MaxOutput)}
 	u.Cost = m.options.Price.Cost(u)
 	return u
 }
@@ -205,14 +198,15 @@ func (m metered) most(q model.Request) memoir.Usage {
 func (m metered) enter(ctx context.Context, most memoir.Usage) (id int64, err error) {
 	next := most.InputTokens + most.OutputTokens
 	err = m.hub.asWorker(ctx, m.project, func(tx pgx.Tx) error {
-		var org, tokens, spentTokens int64
+		var tokens, spentTokens int64
 		var cost, spentCost float64
-		err := tx.QueryRow(ctx, `SELECT id, daily_tokens, daily_cost FROM memoir.organisation
-			WHERE id = memoir.current_organisation() FOR NO KEY UPDATE`).Scan(&org, &tokens, &cost)
-		if err == nil {
-			err = tx.QueryRow(ctx, `SELECT coalesce(sum(tokens), 0)::bigint, coalesce(sum(cost), 0) FROM memoir.ledger
-				WHERE organisation = $1 AND day = (now() AT TIME ZONE 'UTC')::date`, org).Scan(&spentTokens, &spentCost)
-		}
+		b := &pgx.Batch{}
+		b.Queue(`SELECT daily_tokens, daily_cost FROM memoir.organisation WHERE id = memoir.current_organisation()
+			FOR NO KEY UPDATE`).QueryRow(into(&tokens, &cost))
+		b.Queue(`SELECT coalesce(sum(tokens), 0)::bigint, coalesce(sum(cost), 0) FROM memoir.ledger
+			WHERE organisation = memoir.current_organisation() AND day = (now() AT TIME ZONE 'UTC')::date`).
+			QueryRow(into(&spentTokens, &spentCost))
+		err := tx.SendBatch(ctx, b).Close()
 		switch {
 		case err != nil:
 			return err
@@ -227,7 +221,8 @@ func (m metered) enter(ctx context.Context, most memoir.Usage) (id int64, err er
 				spentCost, cost, most.Cost)
 		}
 		return tx.QueryRow(ctx, `INSERT INTO memoir.ledger (organisation, project, model, tokens, cost)
-			VALUES ($1, $2, $3, $4, $5) RETURNING id`, org, m.project, m.Name(), next, most.Cost).Scan(&id)
+			VALUES (memoir.current_organisation(), $1, $2, $3, $4) RETURNING id`, m.project, m.Name(), next, most.Cost).
+			Scan(&id)
 	})
 	return id, err
 }

@@ -57,11 +57,7 @@ func asMemberIn(
 	var c caller
 	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), live, revoked, epoch,
 			newest FROM memoir.enter($1, $2, $3)`, hash, e.hold, e.project).
-		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&c.machine, &c.member, &c.live, &c.revoked, &c.epoch, &c.newest},
-				func() error { return nil })
-			return err
-		})
+		QueryRow(into(&c.machine, &c.member, &c.live, &c.revoked, &c.epoch, &c.newest))
 	if queue != nil {
 		queue(b, hash)
 	}
@@ -83,6 +79,11 @@ func (c caller) refused() error {
 		return refuse(401, wire.CodeUnauthorised, "this machine's token has expired", "ask for a new code to join with")
 	}
 	return nil
+}
+
+// into reads the row of a query, if there is one.
+func into(to ...any) func(pgx.Row) error {
+	return func(row pgx.Row) error { return orNone(row.Scan(to...), nil) }
 }
 
 // sender is a pool or a transaction.

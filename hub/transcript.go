@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"path"
 	"regexp"
@@ -13,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/klauspost/compress/zstd"
 
 	"memoir"
@@ -30,18 +27,12 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	if _, err := h.asMember(ctx, token, entry{}, nil); err != nil {
 		return nil, err
 	}
-	release, err := admit(r, transcriptBytes)
+	var t wire.Transcript
+	release, err := admit(r, transcriptBytes, &t)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	var t wire.Transcript
-	if err := readBody(r, &t); err != nil {
-		return nil, err
-	}
-	if err := t.Check(); err != nil {
-		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
-	}
 	if now := time.Now(); t.Ended.After(now) { // a clock may be ahead
 		t.Ended = now
 	}
@@ -75,8 +66,8 @@ const maxSecrets = 1 << 14
 // secrets it removed.
 func (h *Hub) cleanItems(sent json.RawMessage) (stored []byte, redacted int, err error) {
 	var items []memoir.Item
-	if err := json.Unmarshal(sent, &items); err != nil {
-		return nil, 0, refuse(400, wire.CodeUsage, "the items are not the JSON that is wanted here", "")
+	if json.Unmarshal(sent, &items) != nil || len(items) == 0 {
+		return nil, 0, refuse(400, wire.CodeUsage, "there are no items, or not as the JSON that is wanted here", "")
 	}
 	last := 0
 	items = slices.DeleteFunc(items, func(it memoir.Item) bool {
@@ -109,31 +100,20 @@ func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items [
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		_, err := asMemberIn(ctx, tx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
 			queueProject(b, hash, t.Project)
-			b.Queue(`SELECT project FROM `+reached, hash, t.Project).QueryRow(func(row pgx.Row) error {
-				var project int64
-				err := row.Scan(&project)
-				if errors.Is(err, pgx.ErrNoRows) {
-					return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
-				}
-				return err
-			})
-			scan := func(rows pgx.Rows) error {
-				_, err := pgx.ForEachRow(rows, []any{&id}, func() error { return nil })
-				return err
-			}
+			b.Queue(`SELECT project FROM `+reached, hash, t.Project).QueryRow(intoReached(new(int64)))
 			// A session is as it was before a transcript that is done.
 			b.Queue(`UPDATE memoir.transcript o SET state = 'waiting', items = $4, redacted = $5, ended = $6, sent = now()
 				FROM `+reached+` t WHERE o.project = t.project AND o.member = t.member AND o.hash = decode($3, 'hex')
 					AND o.state = 'done' AND EXISTS (SELECT FROM memoir.transcript l WHERE l.project = o.project
 						AND l.member = o.member AND l.session = o.session AND l.sent > o.sent AND l.ended <= $6) RETURNING o.id`,
-				hash, t.Project, t.Hash(), items, redacted, t.Ended.UTC()).Query(scan)
+				hash, t.Project, t.Hash(), items, redacted, t.Ended.UTC()).QueryRow(into(&id))
 			b.Queue(`INSERT INTO memoir.transcript
 					(organisation, project, member, machine, hash, session, source, ended, items, redacted)
 				SELECT t.organisation, t.project, t.member, m.id, decode($3, 'hex'), $4, $5, $6, $7, $8
 				FROM `+reached+` t JOIN memoir.token m ON m.hash = $1
 				ON CONFLICT (project, hash) DO NOTHING RETURNING id`,
 				hash, t.Project, t.Hash(), t.Session, string(t.Source), t.Ended.UTC(), items, redacted).
-				Query(scan)
+				QueryRow(into(&id))
 		})
 		if err == nil && id != 0 {
 			err = h.queue(ctx, tx, extractArgs{id})
@@ -160,34 +140,33 @@ func (w *waiting) begin(ctx context.Context, tx pgx.Tx) (ok bool, err error) {
 		FROM memoir.extract($1)`, w.id).Scan(&w.organisation, &w.project, &w.member, &w.session, &w.source, &w.ended,
 		&w.items, &w.may, &w.later)
 	if err == nil {
-		err = tx.QueryRow(ctx, `SELECT `+policyColumns+` FROM memoir.organisation WHERE id = $1`, w.organisation).
-			Scan(w.policy.fields()...)
+		w.policy, err = policyOf(ctx, tx, w.organisation)
 	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return err == nil, orNone(err, nil)
 }
 
 // extract makes statements of a transcript, as a push of its member, and deletes the items, in the transaction that
 // ends the job. Of two workers at once, the second finds it done then. A transcript that cannot be read fails once.
-func (h *Hub) extract(ctx context.Context, id int64) error {
-	w, ok := waiting{id: id}, false
+func (h *Hub) extract(ctx context.Context, r *running, args extractArgs) error {
+	w, ok := waiting{id: args.Transcript}, false
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) (err error) {
 		ok, err = w.begin(ctx, tx)
 		return err
 	})
-	if err != nil {
+	if err != nil || !ok {
 		return err
 	}
 	m, err := h.modelOf(ctx, w.policy, w.project)
 	if err != nil {
 		return err
 	}
-	statements := none
+	var e memoir.Extraction
 	state, why := "done", ""
-	if ok && w.may && !w.later {
-		statements, err = h.statementsOf(ctx, w, m)
+	if w.may && !w.later {
+		err = caught(func() (err error) {
+			e, err = h.extractionOf(ctx, w, m)
+			return err
+		})
 	}
 	switch {
 	case ctx.Err() != nil || pauseOf(err) > 0: // the model is away, or the limit of the day is reached
@@ -200,61 +179,49 @@ func (h *Hub) extract(ctx context.Context, id int64) error {
 	return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		ok, err := w.begin(ctx, tx)
 		if ok && state == "done" && w.may && !w.later {
-			err = h.replace(ctx, tx, w, statements)
+			err = h.replace(ctx, tx, w, e)
 		}
 		if ok && err == nil {
 			_, err = tx.Exec(ctx, `UPDATE memoir.transcript SET items = NULL, state = $2::memoir.transcript_state, error = $3
-				WHERE id = $1`, id, state, why)
+				WHERE id = $1`, w.id, state, why)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = r.complete(ctx, tx)
 		}
-		return complete(ctx, tx)
+		return err
 	})
 }
 
 // top stands for the directory of the project, which paths in items are relative to.
 const top = "/memoir.project"
 
-// statementsOf returns what leaves of a transcript for other members, by hashes that are taken. Nobody is a person's
-// own machine here, so what a person said goes to nobody.
-func (h *Hub) statementsOf(
-	ctx context.Context, w waiting, m model.Model,
-) (of func(taken map[string]bool) []wire.Statement, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
+// extractionOf returns what a transcript shows; it is empty if that is nothing.
+func (h *Hub) extractionOf(ctx context.Context, w waiting, m model.Model) (e memoir.Extraction, err error) {
 	var items []memoir.Item
 	text, err := unpacking.DecodeAll(w.items, nil)
 	if err == nil {
 		err = json.Unmarshal(text, &items)
 	}
-	if err != nil || len(items) == 0 {
-		return none, err
+	if err != nil {
+		return e, memoir.Errorf(memoir.CodeInvalid, "", "read the items: %w", err)
+	}
+	if len(items) == 0 {
+		return e, nil
 	}
 	for i := range items {
 		if items[i].CWD != "" && !path.IsAbs(items[i].CWD) {
 			items[i].CWD = path.Join(top, items[i].CWD)
 		}
 	}
-	e, err := h.extraction(ctx, m, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
+	e, err = h.extraction(ctx, m, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
 		Source: memoir.Source(w.source), CWD: top, CreatedAt: items[0].At, UpdatedAt: w.ended}})
 	if err != nil || e.Empty() {
-		return none, err
+		return memoir.Extraction{}, err
 	}
 	e, _ = h.scanner.Extraction(e)
 	extract.Anchors(e, top, items, nil)
-	leaving := wire.Leaving{Session: w.session, Secret: h.secretOf,
-		Relative: func(text string) string { return inTop.ReplaceAllString(text, "") }}
-	return func(taken map[string]bool) []wire.Statement {
-		out, _ := leaving.Of(e, taken)
-		return slices.DeleteFunc(out, func(s wire.Statement) bool { return s.Own })
-	}, nil
+	return e, nil
 }
-
-func none(map[string]bool) []wire.Statement { return nil }
 
 var inTop = regexp.MustCompile(regexp.QuoteMeta(top) + `/?`)
 
@@ -277,7 +244,11 @@ func (h *Hub) extraction(ctx context.Context, m model.Model, in extract.Input) (
 
 // secretOf names the rule that finds a secret in a statement.
 func (h *Hub) secretOf(st memoir.Statement) string {
-	rule, err := h.secretIn(marshal(st))
+	var rule string
+	text, err := json.Marshal(st)
+	if err == nil {
+		rule, err = h.secretIn(text)
+	}
 	if err != nil {
 		return err.Error()
 	}
@@ -285,21 +256,28 @@ func (h *Hub) secretOf(st memoir.Statement) string {
 }
 
 // replace stores the statements of a transcript, and withdraws those of an earlier one of the session that it lacks.
-// What one before has withdrawn so is sent under another hash.
-func (h *Hub) replace(
-	ctx context.Context, tx pgx.Tx, w waiting, of func(taken map[string]bool) []wire.Statement,
-) error {
+// What one before has withdrawn so is sent under another hash. Nobody is a person's own machine here, so what a person
+// said goes to nobody.
+func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, e memoir.Extraction) error {
 	_, err := tx.Exec(ctx, `SELECT FROM memoir.project WHERE id = $1 FOR NO KEY UPDATE`, w.project) // others wait
-	statements, taken := of(nil), map[string]bool{}
-	for n := -1; err == nil && n < len(taken); statements = of(taken) {
-		n = len(taken)
-		var hashes, found []string
+	leaving := wire.Leaving{Session: w.session, Secret: h.secretOf,
+		Relative: func(text string) string { return inTop.ReplaceAllString(text, "") }}
+	of := func(taken map[string]bool) []wire.Statement {
+		out, _ := leaving.Of(e, taken)
+		return slices.DeleteFunc(out, func(s wire.Statement) bool { return s.Own })
+	}
+	var statements []wire.Statement
+	var hashes []string
+	taken := map[string]bool{}
+	for n := -1; err == nil && n < len(taken); {
+		n, statements, hashes = len(taken), of(taken), nil
 		for _, s := range statements {
 			hashes = append(hashes, s.Hash)
 		}
 		rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.tombstone WHERE organisation = $1 AND project = $2
 			AND member = $3 AND replaced AND hash IN (SELECT decode(h, 'hex') FROM unnest($4::text[]) h)`,
 			w.organisation, w.project, w.member, hashes)
+		var found []string
 		found, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		for _, hash := range found {
 			taken[hash] = true
@@ -308,26 +286,14 @@ func (h *Hub) replace(
 	if err != nil {
 		return err
 	}
-	rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.statement WHERE organisation = $1 AND project = $2
-		AND member = $3 AND session = $4 AND NOT own ORDER BY 1`, w.organisation, w.project, w.member, w.session)
-	gone, err := pgx.CollectRows(rows, pgx.RowTo[string]) // it has the error of the query, too
-	p := wire.Push{Statements: statements, Tombstones: slices.DeleteFunc(gone, func(hash string) bool {
-		return slices.ContainsFunc(statements, func(s wire.Statement) bool { return s.Hash == hash })
-	})}
-	n, changed := len(p.Statements)+len(p.Tombstones), 0
-	if err != nil || n == 0 {
-		return err
-	}
-	count := func(done pgconn.CommandTag) error {
-		changed += int(done.RowsAffected())
-		return nil
-	}
-	b := &pgx.Batch{}
-	b.Queue(`UPDATE memoir.project SET seq = seq + $3 WHERE organisation = $1 AND id = $2`, w.organisation, w.project, n)
-	by := whose{`(SELECT organisation, id AS project, $2::bigint AS member, seq AS newest FROM memoir.project
-		WHERE id = $1::bigint)`, w.project, w.member}
-	queueTombstones(b, by, p, true, count)
-	queueStatements(b, by, p, count)
+	changed, b := 0, &pgx.Batch{}
+	b.Queue(withdrawing(`organisation = $1 AND project = $2 AND member = $3 AND session = $4 AND NOT own
+		AND hash NOT IN (SELECT decode(h, 'hex') FROM unnest($5::text[]) h)`, true),
+		w.organisation, w.project, w.member, w.session, hashes).Exec(counting(&changed))
+	b.Queue(`UPDATE memoir.project SET seq = seq + $3 WHERE organisation = $1 AND id = $2`,
+		w.organisation, w.project, len(statements))
+	queueStatements(b, whose{`(SELECT organisation, id AS project, $2::bigint AS member, seq AS newest
+		FROM memoir.project WHERE id = $1::bigint)`, w.project, w.member}, statements, counting(&changed))
 	err = tx.SendBatch(ctx, b).Close()
 	if err == nil && changed > 0 {
 		err = h.queue(ctx, tx, consolidateArgs{w.project})

@@ -230,6 +230,23 @@ func TestNothingIsExtractedForWhoMayNotPushAnyMore(t *testing.T) {
 	}
 }
 
+func TestASessionThatCannotBeReadFailsOnce(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	join(t, d.Hub(t), d.Member(t, "ci", wire.Writer)).send(session(t, "one", day, "make a"))
+	d.Must(t, `UPDATE memoir.transcript SET items = 'damaged'`)
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	if err := hub.Extract(h, t.Context(), d.Number(t, "SELECT id FROM memoir.transcript")); err != nil {
+		t.Errorf("it would be tried again: %v", err)
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'failed' AND items IS NULL AND error <> ''"); n != 1 {
+		t.Errorf("%d failed", n)
+	}
+}
+
 func TestTheOrganisationsModelExtracts(t *testing.T) {
 	told := memoir.FormatStatements([]memoir.Statement{{Kind: memoir.StatementCommand, Text: "`make a` builds the zebra", Items: []int{2}}})
 	good, err := json.Marshal(map[string]string{"raw_memory": told, "rollout_summary": "# Zebra\n\n- asked for part 0 [1]\n",

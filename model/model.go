@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,6 +135,24 @@ type Request struct {
 	Schema    json.RawMessage // JSON Schema of the answer; nil: free text
 	MaxOutput int             // tokens; 0: as the model is configured
 	Output    int             // tokens that the answer may need; a lower configured cap is raised to it; 0: unknown
+}
+
+// Changed returns the request with each text that may be of a session changed.
+func (q Request) Changed(change func(string) string) Request {
+	q.Input, q.Earlier = change(q.Input), slices.Clone(q.Earlier)
+	for i, e := range q.Earlier {
+		q.Earlier[i] = Exchange{change(e.Answer), change(e.Objection)}
+	}
+	return q
+}
+
+// Bytes is the size of a request's texts.
+func (q Request) Bytes() int {
+	n := len(q.System) + len(q.Input) + len(q.Schema)
+	for _, e := range q.Earlier {
+		n += len(e.Answer) + len(e.Objection)
+	}
+	return n
 }
 
 // Exchange is an invalid answer with the objection to it.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -90,13 +89,7 @@ func workOf(ctx context.Context) *work {
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
 	of := workOf(ctx)
 	scanner := m.meter.scanner
-	q.Input, _ = scanner.Redact(q.Input)
-	q.Earlier = slices.Clone(q.Earlier)
-	for i := range q.Earlier {
-		for _, text := range []*string{&q.Earlier[i].Answer, &q.Earlier[i].Objection} {
-			*text, _ = scanner.Redact(*text)
-		}
-	}
+	q = q.Changed(func(text string) string { text, _ = scanner.Redact(text); return text })
 	call := of.Call
 	call.Run, call.Model, call.Expected = m.meter.run, m.Name(), m.expected(call.Phase, q)
 	id, err := m.enter(ctx, call)
@@ -246,12 +239,8 @@ var usualOutput = map[string]int{phaseExtract: 1500, phaseConsolidate: 6000}
 
 // expected estimates a call: one token for four bytes, and an answer as long as its cap, if it has one.
 func (m *metered) expected(phase string, q model.Request) memoir.Usage {
-	bytes := len(q.System) + len(q.Input) + len(q.Schema)
-	for _, e := range q.Earlier {
-		bytes += len(e.Answer) + len(e.Objection)
-	}
 	output := cmp.Or(q.MaxOutput, m.maxOutput, usualOutput[phase], usualOutput[phaseExtract])
-	return m.priced(int64(bytes+3)/4, int64(output))
+	return m.priced(int64(q.Bytes()+3)/4, int64(output))
 }
 
 // priced is the usage of one call; its cost is 0 if the price is unknown.

@@ -44,63 +44,61 @@ func newApp() *cli.App {
 			{Name: "help", ArgsUsage: "[COMMAND]", Usage: "show help for a command"},
 			group("org", "organisations",
 				command("add", "NAME", "add an organisation", "memoir-hub org add acme", nil,
-					func(c *cli.Context, h *hub.Hub, args []string) error { return h.AddOrganisation(c.Context, args[0]) }),
+					func(r run) error { return r.hub.AddOrganisation(r.ctx, r.args[0]) }),
 				orgSetCommand(),
 				command("list", "", "list organisations", "memoir-hub org list --json", []cli.Flag{jsonFlag},
-					func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Organisations) })),
+					func(r run) error { return r.print(r.hub.Organisations(r.ctx)) })),
 			group("member", "who may use the hub", memberCommands()...),
-			group("token", "machines, each with a token",
-				list("machines", "memoir-hub token list --json", hub.Admin.Tokens),
-				addToken(),
-				admin("revoke", "ID", "refuse a machine from its next request on", "memoir-hub token revoke 17", nil,
-					func(c *cli.Context, a hub.Admin, args []string) error {
-						id, _ := strconv.ParseInt(args[0], 10, 64) // 0 is no machine's
-						return a.RevokeToken(c.Context, id)
-					})),
+			group("token", "machines, each with a token", tokenCommands()...),
 			admin("grant", "MEMBER PROJECT ROLE", "give a member a role in a project, * for every project; the highest counts",
 				"memoir-hub grant anna github.com/acme/shop writer\n  memoir-hub grant anna '*' reader",
 				[]cli.Flag{&cli.BoolFlag{Name: "new", DisableDefaultText: true, Usage: "nobody has pushed to the project yet"}},
-				func(c *cli.Context, a hub.Admin, args []string) error {
-					return a.Grant(c.Context, args[0], args[1], wire.Role(args[2]), c.Bool("new"))
+				func(r run) error {
+					return r.org.Grant(r.ctx, r.args[0], r.args[1], wire.Role(r.args[2]), r.Bool("new"))
 				}),
 			admin("revoke", "MEMBER PROJECT", "take a role in a project away, * for the one in every project",
 				"memoir-hub revoke anna github.com/acme/shop", nil,
-				func(c *cli.Context, a hub.Admin, args []string) error {
-					return a.Revoke(c.Context, args[0], args[1])
-				}),
+				func(r run) error { return r.org.Revoke(r.ctx, r.args[0], r.args[1]) }),
 			group("project", "projects and their keys",
 				list("projects", "memoir-hub project list", hub.Admin.Projects),
 				admin("alias", "PROJECT KEY", "give a project another key, for example after its remote was renamed",
 					"memoir-hub project alias github.com/acme/shop github.com/acme/store", nil,
-					func(c *cli.Context, a hub.Admin, args []string) error { return a.Alias(c.Context, args[0], args[1]) })),
+					func(r run) error { return r.org.Alias(r.ctx, r.args[0], r.args[1]) })),
 			group("generation", "memories that workers have made of a project", generationCommands()...),
 			group("job", "what workers do", list("jobs that wait, run or have failed, with the reason",
 				"memoir-hub job list", hub.Admin.Jobs)),
 			admin("erase", "MEMBER", "remove a member with all statements; name and hashes stay", "memoir-hub erase anna", nil,
-				func(c *cli.Context, a hub.Admin, args []string) error {
-					n, err := a.Erase(c.Context, args[0])
+				func(r run) error {
+					n, err := r.org.Erase(r.ctx, r.args[0])
 					return said(err, "erased %s of %s; the published memory has them until the next generation, "+
-						"which --review holds for you", memoir.Count(n, "statement"), args[0])
+						"which --review holds for you", memoir.Count(n, "statement"), r.args[0])
 				}),
 			command("status", "", "count what the database holds", "memoir-hub status --json", []cli.Flag{jsonFlag},
-				func(c *cli.Context, h *hub.Hub, _ []string) error { return printTable(c, h.Status) }),
+				func(r run) error { return r.print(r.hub.Status(r.ctx)) }),
 		},
 	}
 }
 
-func addToken() *cli.Command {
-	return admin("add", "MEMBER", "print a token of a member for containers, which cannot join",
-		"memoir-hub token add ci --days 365",
-		[]cli.Flag{&cli.IntFlag{Name: "days", Value: 90, Usage: "it ends after `DAYS`"}},
-		func(c *cli.Context, a hub.Admin, args []string) error {
-			days := c.Int("days")
-			if days < 1 || days > 400 {
-				return memoir.Errorf(memoir.CodeUsage, "", "--days is a number from 1 to 400")
-			}
-			token, err := a.NewToken(c.Context, args[0], time.Duration(days)*24*time.Hour)
-			return printSecret(c, token, err, "the token ends after %d days; who has it is %s", days, args[0])
-		})
+func tokenCommands() []*cli.Command {
+	return []*cli.Command{
+		list("machines", "memoir-hub token list --json", hub.Admin.Tokens),
+		admin("add", "MEMBER", "print a token of a member for containers, which cannot join",
+			"memoir-hub token add ci --days 365",
+			[]cli.Flag{&cli.IntFlag{Name: "days", Value: 90, Usage: "it ends after `DAYS`"}},
+			func(r run) error {
+				days := r.Int("days")
+				if days < 1 || days > 400 {
+					return memoir.Errorf(memoir.CodeUsage, "", "--days is a number from 1 to 400")
+				}
+				token, err := r.org.NewToken(r.ctx, r.args[0], time.Duration(days)*24*time.Hour)
+				return r.secret(token, err, "the token ends after %d days; who has it is %s", days, r.args[0])
+			}),
+		admin("revoke", "ID", "refuse a machine from its next request on", "memoir-hub token revoke 17", nil,
+			func(r run) error { return r.org.RevokeToken(r.ctx, r.number(0)) }),
+	}
 }
+
+const codeIsValid = "the code is valid for 24 hours; `memoir team join URL` asks for it"
 
 func memberCommands() []*cli.Command {
 	return []*cli.Command{
@@ -110,18 +108,36 @@ func memberCommands() []*cli.Command {
 				&cli.StringFlag{Name: "role", Value: "writer", Usage: "`ROLE`: reader, writer or admin"},
 				&cli.StringSliceFlag{Name: "project", Usage: "only in the project `KEY`; may be repeated (default: every project)"},
 			},
-			func(c *cli.Context, a hub.Admin, args []string) error {
-				code, err := a.AddMember(c.Context, args[0], wire.Role(c.String("role")), c.StringSlice("project"))
-				return printCode(c, code, err)
+			func(r run) error {
+				code, err := r.org.AddMember(r.ctx, r.args[0], wire.Role(r.String("role")), r.StringSlice("project"))
+				return r.secret(code, err, codeIsValid)
 			}),
 		admin("code", "NAME", "print another one-time code, for another machine", "memoir-hub member code anna", nil,
-			func(c *cli.Context, a hub.Admin, args []string) error {
-				code, err := a.NewCode(c.Context, args[0])
-				return printCode(c, code, err)
+			func(r run) error {
+				code, err := r.org.NewCode(r.ctx, r.args[0])
+				return r.secret(code, err, codeIsValid)
 			}),
 		list("members with their roles", "memoir-hub member list --json", hub.Admin.Members),
 		admin("remove", "NAME", "end a member's machines, codes and roles; statements stay", "memoir-hub member remove anna",
-			nil, func(c *cli.Context, a hub.Admin, args []string) error { return a.Remove(c.Context, args[0]) }),
+			nil, func(r run) error { return r.org.Remove(r.ctx, r.args[0]) }),
+	}
+}
+
+func generationCommands() []*cli.Command {
+	return []*cli.Command{
+		admin("list", "PROJECT", "list generations, the newest first", "memoir-hub generation list github.com/acme/shop",
+			[]cli.Flag{jsonFlag}, func(r run) error { return r.print(r.org.Generations(r.ctx, r.args[0])) }),
+		admin("show", "PROJECT N", "print the MEMORY.md of a generation", "memoir-hub generation show github.com/acme/shop 7",
+			nil, func(r run) error {
+				text, err := r.org.Show(r.ctx, r.args[0], r.number(1))
+				if err == nil {
+					_, err = fmt.Fprint(r.App.Writer, text)
+				}
+				return err
+			}),
+		admin("accept", "PROJECT N", "publish a generation that waits for a review",
+			"memoir-hub generation accept github.com/acme/shop 7", nil,
+			func(r run) error { return r.org.Accept(r.ctx, r.args[0], r.number(1)) }),
 	}
 }
 
@@ -133,10 +149,10 @@ func migrateCommand() *cli.Command {
 			&cli.BoolFlag{Name: "new-epoch", DisableDefaultText: true,
 				Usage: "machines send and read everything again: after the database's files were copied back"},
 		},
-		func(c *cli.Context, h *hub.Hub, _ []string) error {
-			n, err := h.Migrate(c.Context, c.String("serve-role"))
-			if err == nil && c.Bool("new-epoch") {
-				err = h.NewEpoch(c.Context)
+		func(r run) error {
+			n, err := r.hub.Migrate(r.ctx, r.String("serve-role"))
+			if err == nil && r.Bool("new-epoch") {
+				err = r.hub.NewEpoch(r.ctx)
 			}
 			return said(err, "applied %s; the schema has version %d", memoir.Count(n, "migration"), hub.SchemaVersion())
 		})
@@ -155,13 +171,13 @@ func serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "metrics-listen", Usage: "serve /metrics on `HOST:PORT` (default: on a loopback --listen)"},
 			&cli.IntFlag{Name: "workers", Value: 2, Usage: "work on `N` jobs at a time beside requests; 0: `worker` does"},
 		}, workFlags...),
-		func(c *cli.Context, h *hub.Hub, _ []string) error {
+		func(r run) error {
 			if os.Getenv("GOMEMLIMIT") == "" { // Go would let garbage double what pushes take
-				debug.SetMemoryLimit(int64(128+32*c.Int("workers")) << 20)
+				debug.SetMemoryLimit(int64(128+32*r.Int("workers")) << 20)
 			}
-			return h.Serve(c.Context, hub.ServeOptions{
-				Listen: c.String("listen"), Certificate: c.String("tls-cert"), Key: c.String("tls-key"),
-				Metrics: c.String("metrics-listen"), Work: workOptions(c, c.Int("workers")),
+			return r.hub.Serve(r.ctx, hub.ServeOptions{
+				Listen: r.String("listen"), Certificate: r.String("tls-cert"), Key: r.String("tls-key"),
+				Metrics: r.String("metrics-listen"), Work: r.workOptions("workers"),
 			})
 		})
 }
@@ -177,20 +193,20 @@ var workFlags = []cli.Flag{
 		Usage: "consolidate a project `DURATION` after the first push since the last time"},
 }
 
-func workOptions(c *cli.Context, workers int) hub.WorkOptions {
-	return hub.WorkOptions{Workers: workers, PollOnly: c.Bool("poll-only"), Timeout: c.Duration("job-timeout"),
-		RescueAfter: c.Duration("rescue-after")}
+func (r run) workOptions(workers string) hub.WorkOptions {
+	return hub.WorkOptions{Workers: r.Int(workers), PollOnly: r.Bool("poll-only"), Timeout: r.Duration("job-timeout"),
+		RescueAfter: r.Duration("rescue-after")}
 }
 
 func workerCommand() *cli.Command {
 	return command("worker", "", "work on jobs alone, until SIGTERM: extract from sessions, and consolidate",
 		"memoir-hub worker --concurrency 8 --poll-only",
 		append([]cli.Flag{&cli.IntFlag{Name: "concurrency", Value: 4, Usage: "work on `N` jobs at a time"}}, workFlags...),
-		func(c *cli.Context, h *hub.Hub, _ []string) error {
-			if c.Int("concurrency") < 1 {
+		func(r run) error {
+			if r.Int("concurrency") < 1 {
 				return memoir.Errorf(memoir.CodeUsage, "", "--concurrency is 1 or more")
 			}
-			return h.Work(c.Context, workOptions(c, c.Int("concurrency")))
+			return r.hub.Work(r.ctx, r.workOptions("concurrency"))
 		})
 }
 
@@ -198,20 +214,20 @@ func pagesCommand() *cli.Command {
 	return admin("pages", "", "show projects, members, jobs and spending to a browser here, until it is interrupted",
 		"memoir-hub pages --port 8480\n  ssh -L 8480:127.0.0.1:8480 hub.internal      # for a browser on another machine",
 		[]cli.Flag{&cli.IntFlag{Name: "port", DefaultText: "a free port", Usage: "listen on port `N`"}},
-		func(c *cli.Context, a hub.Admin, _ []string) error {
+		func(r run) error {
 			token := rand.Text()
-			handler, err := a.Pages(c.Context, token)
+			handler, err := r.org.Pages(r.ctx, token)
 			if err != nil {
 				return err
 			}
-			l, err := pages.Listen(c.Int("port"))
+			l, err := pages.Listen(r.Int("port"))
 			if err == nil {
-				_, err = fmt.Fprintln(c.App.Writer, pages.Address(l, token))
+				_, err = fmt.Fprintln(r.App.Writer, pages.Address(l, token))
 			}
 			if err != nil {
 				return err
 			}
-			return pages.Run(c.Context, l, handler)
+			return pages.Run(r.ctx, l, handler)
 		})
 }
 
@@ -229,56 +245,44 @@ func orgSetCommand() *cli.Command {
 			&cli.Float64Flag{Name: "output-price", Usage: "`USD` per million tokens"},
 			&cli.BoolFlag{Name: "review", DisableDefaultText: true, Usage: "generations wait until they are accepted"},
 		},
-		func(c *cli.Context, h *hub.Hub, args []string) error {
-			return h.Admin(args[0]).SetPolicy(c.Context, func(p *hub.Policy) {
-				replace(c, "model", &p.Model)
-				replace(c, "key-env", &p.KeyEnv)
-				replace(c, "base-url", &p.BaseURL)
-				replace(c, "daily-tokens", &p.DailyTokens)
-				replace(c, "daily-cost", &p.DailyCost)
-				replace(c, "input-price", &p.InputPrice)
-				replace(c, "output-price", &p.OutputPrice)
-				replace(c, "review", &p.Review)
+		func(r run) error {
+			return r.hub.Admin(r.args[0]).SetPolicy(r.ctx, func(p *hub.Policy) {
+				replace(r, "model", &p.Model)
+				replace(r, "key-env", &p.KeyEnv)
+				replace(r, "base-url", &p.BaseURL)
+				replace(r, "daily-tokens", &p.DailyTokens)
+				replace(r, "daily-cost", &p.DailyCost)
+				replace(r, "input-price", &p.InputPrice)
+				replace(r, "output-price", &p.OutputPrice)
+				replace(r, "review", &p.Review)
 			})
 		})
 }
 
 // replace sets a value to that of a flag, if it was passed.
-func replace[T any](c *cli.Context, flag string, value *T) {
-	if c.IsSet(flag) {
-		*value = c.Value(flag).(T)
+func replace[T any](r run, flag string, value *T) {
+	if r.IsSet(flag) {
+		*value = r.Value(flag).(T)
 	}
 }
 
-func generationCommands() []*cli.Command {
-	number := func(text string) int64 {
-		n, _ := strconv.ParseInt(text, 10, 64) // 0 is no generation's
-		return n
-	}
-	return []*cli.Command{
-		admin("list", "PROJECT", "list generations, the newest first", "memoir-hub generation list github.com/acme/shop",
-			[]cli.Flag{jsonFlag}, func(c *cli.Context, a hub.Admin, args []string) error {
-				return printTable(c, func(ctx context.Context) (hub.Table, error) { return a.Generations(ctx, args[0]) })
-			}),
-		admin("show", "PROJECT N", "print the MEMORY.md of a generation", "memoir-hub generation show github.com/acme/shop 7",
-			nil, func(c *cli.Context, a hub.Admin, args []string) error {
-				text, err := a.Show(c.Context, args[0], number(args[1]))
-				if err == nil {
-					_, err = fmt.Fprint(c.App.Writer, text)
-				}
-				return err
-			}),
-		admin("accept", "PROJECT N", "publish a generation that waits for a review",
-			"memoir-hub generation accept github.com/acme/shop 7", nil, func(c *cli.Context, a hub.Admin, args []string) error {
-				return a.Accept(c.Context, args[0], number(args[1]))
-			}),
-	}
+// run is a command that was called.
+type run struct {
+	*cli.Context
+	ctx  context.Context
+	hub  *hub.Hub
+	org  hub.Admin // of --org
+	args []string
+}
+
+// number returns an argument as a number. Nothing has the number 0, which stands for other words.
+func (r run) number(i int) int64 {
+	n, _ := strconv.ParseInt(r.args[i], 10, 64)
+	return n
 }
 
 // command is one that works on the database.
-func command(
-	name, args, usage, example string, flags []cli.Flag, action func(c *cli.Context, h *hub.Hub, args []string) error,
-) *cli.Command {
+func command(name, args, usage, example string, flags []cli.Flag, action func(r run) error) *cli.Command {
 	return &cli.Command{
 		Name: name, ArgsUsage: cmp.Or(args, " "), Usage: usage, Description: "Examples:\n  " + example,
 		Flags: append([]cli.Flag{databaseFlag}, flags...), OnUsageError: usageError,
@@ -299,26 +303,19 @@ func command(
 				return err
 			}
 			defer h.Close()
-			return action(c, h, args)
+			return action(run{c, c.Context, h, h.Admin(c.String("org")), args})
 		},
 	}
 }
 
 // admin is a command on an organisation.
-func admin(
-	name, args, usage, example string, flags []cli.Flag, action func(c *cli.Context, a hub.Admin, args []string) error,
-) *cli.Command {
-	return command(name, args, usage, example, append([]cli.Flag{orgFlag}, flags...),
-		func(c *cli.Context, h *hub.Hub, args []string) error {
-			return action(c, h.Admin(c.String("org")), args)
-		})
+func admin(name, args, usage, example string, flags []cli.Flag, action func(r run) error) *cli.Command {
+	return command(name, args, usage, example, append([]cli.Flag{orgFlag}, flags...), action)
 }
 
 func list(of, example string, rows func(a hub.Admin, ctx context.Context) (hub.Table, error)) *cli.Command {
-	return command("list", "", "list "+of, example, []cli.Flag{orgFlag, jsonFlag},
-		func(c *cli.Context, h *hub.Hub, _ []string) error {
-			return printTable(c, func(ctx context.Context) (hub.Table, error) { return rows(h.Admin(c.String("org")), ctx) })
-		})
+	return admin("list", "", "list "+of, example, []cli.Flag{jsonFlag},
+		func(r run) error { return r.print(rows(r.org, r.ctx)) })
 }
 
 func unknown(c *cli.Context) error {
@@ -333,13 +330,10 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 	return memoir.Errorf(memoir.CodeUsage, "`memoir-hub help` lists the commands", "%s", strings.TrimSpace(err.Error()))
 }
 
-func printCode(c *cli.Context, code string, err error) error {
-	return printSecret(c, code, err, "the code is valid for 24 hours; `memoir team join URL` asks for it")
-}
-
-func printSecret(c *cli.Context, secret string, err error, format string, args ...any) error {
+// secret prints a token or a code, and on standard error what it is.
+func (r run) secret(secret string, err error, format string, args ...any) error {
 	if err == nil {
-		_, err = fmt.Fprintln(c.App.Writer, secret)
+		_, err = fmt.Fprintln(r.App.Writer, secret)
 	}
 	return said(err, format, args...)
 }

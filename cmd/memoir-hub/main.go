@@ -73,13 +73,12 @@ func arguments(c *cli.Context) ([]string, error) {
 	return args, nil
 }
 
-// printTable prints a table, or a JSON array with an object for each row.
-func printTable(c *cli.Context, table func(context.Context) (hub.Table, error)) error {
-	t, err := table(c.Context)
+// print prints a table, or a JSON array with an object for each row.
+func (r run) print(t hub.Table, err error) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(r.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(t.Columns, "\t")))
 	objects := []map[string]any{}
 	for _, row := range t.Rows {
@@ -90,10 +89,10 @@ func printTable(c *cli.Context, table func(context.Context) (hub.Table, error)) 
 		objects = append(objects, object)
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	if !c.Bool("json") {
+	if !r.Bool("json") {
 		return w.Flush()
 	}
-	e := json.NewEncoder(c.App.Writer)
+	e := json.NewEncoder(r.App.Writer)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(objects)

@@ -16,3 +16,10 @@ GRANT UPDATE (replaced) ON memoir.tombstone TO $ROLE;
 GRANT UPDATE (archive) ON memoir.generation TO $ROLE;
 GRANT UPDATE (tokens, cost, ended) ON memoir.ledger TO $ROLE;
 GRANT UPDATE (epoch, fingerprint) ON memoir.hub TO $ROLE;
+
+-- Of River's tables. It has no right to migrate or to reindex.
+REVOKE ALL ON SCHEMA river FROM PUBLIC, $ROLE;
+REVOKE ALL ON ALL TABLES IN SCHEMA river FROM PUBLIC, $ROLE;
+GRANT USAGE ON SCHEMA river TO $ROLE;
+GRANT SELECT, INSERT, UPDATE, DELETE ON river.river_job, river.river_leader, river.river_queue TO $ROLE;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA river TO $ROLE;

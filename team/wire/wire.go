@@ -82,7 +82,7 @@ const (
 // Push is the body of POST /v1/push. It is carried out whole or not at all. What is known already changes nothing, and
 // a hash with a tombstone of this member does not come back.
 type Push struct {
-	Project    string      `json:"project"` // key; see Pull
+	Project    string      `json:"project"` // key; see Page
 	Statements []Statement `json:"statements,omitempty"`
 	Tombstones []string    `json:"tombstones,omitempty"` // hashes of the member's statements; they need not be known
 }
@@ -95,19 +95,13 @@ type Pushed struct {
 	Withdrawn []string `json:"withdrawn,omitempty"`
 }
 
-// Pull is the query of GET /v1/pull?project=KEY&after=CURSOR&limit=N. A project's key is its canonical remote, or the
-// name that people gave it with --as. An empty cursor begins at the start.
-type Pull struct {
-	Project string
-	After   Cursor
-	Limit   int // 1 to MaxPage
-}
-
 // Cursor is a place in a project's changes: "EPOCH.SEQ", opaque to a client. A hub whose database was restored has a
 // new epoch: it then answers from the start, and Page.Epoch tells the client to send again what it has.
 type Cursor string
 
-// Page is the answer to a Pull: changes in the order in which they were committed.
+// Page is the answer to GET /v1/pull?project=KEY&after=CURSOR&limit=N: changes in the order in which they were
+// committed. A project's key is its canonical remote, or the name that people gave it with --as. An empty cursor begins
+// at the start. A limit is 1 to MaxPage.
 type Page struct {
 	Epoch  string   `json:"epoch"`
 	Items  []Change `json:"items"`
@@ -127,6 +121,9 @@ type Join struct {
 	Code    string `json:"code"`
 	Machine string `json:"machine"` // a name for people, as in the list of machines
 }
+
+// Check returns an error of code memoir.CodeUsage if the name of the machine breaks a rule.
+func (j Join) Check() error { return CheckName(j.Machine, 100) }
 
 // Rotate is the body of POST /v1/rotate: the token of this machine from now on. Without a body, the hub makes one.
 type Rotate struct {

@@ -17,8 +17,8 @@ import (
 	"memoir/store"
 )
 
-// maxOnce is how much of what was said once a person is asked about at once.
-const maxOnce = 20
+// MaxOnce is how much of what was said once a person is asked about at once, unless they want more.
+const MaxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
 // person said once, rules before what only may be one, each the newest first.
@@ -61,8 +61,8 @@ func (l ReviewLine) Takes() []string {
 	return []string{"keep", "drop", "edit"}
 }
 
-// Review returns what waits for an answer, of what was said once all or at most maxOnce. See also Evidence.
-func (a Access) Review(ctx context.Context, st *store.Store, projectID string, whole bool) (Review, error) {
+// Review returns what waits for an answer, of what was said once at most that many; 0: all. See also Evidence.
+func (a Access) Review(ctx context.Context, st *store.Store, projectID string, most int) (Review, error) {
 	out := Review{Lines: []ReviewLine{}}
 	m, err := a.readMemory(projectID)
 	all, errAll := m.statements(ctx, st)
@@ -107,7 +107,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			if s.statement.Signal != signal || no[key] || no[id] || answered[key] > 0 || theirs {
 				continue
 			}
-			if no[key] = true; !whole && len(out.Lines)-first == maxOnce {
+			if no[key] = true; most > 0 && len(out.Lines)-first == most {
 				out.Left++
 				continue
 			}
@@ -262,6 +262,8 @@ type News struct {
 	Theirs     int       // of these, lines of other members
 	Notes      int       // of agents, also for all projects, that nobody confirmed
 	Since      time.Time // the last answer
+
+	fresh []string // keys of the new lines
 }
 
 // ReadNews counts what waits for an answer, without what was said once. It reads little, since sessions wait for it.
@@ -275,7 +277,7 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if waits(line, answered) {
-			n.New++
+			n.New, n.fresh = n.New+1, append(n.fresh, memoir.LineKey(line))
 			if text := memoir.LineText(line); memoir.WithoutTeam(text) != text {
 				n.Theirs++
 			}
@@ -290,22 +292,36 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	return n, cmp.Or(err, errAnswered)
 }
 
-// Text says the news in words; empty if there are none.
-func (n News) Text(now time.Time) string {
-	text, day := memoir.Count(n.Lines, "line"), func(t time.Time) string { return t.Local().Format(time.DateOnly) }
-	if n.New+n.Notes == 0 {
-		return ""
+// Text says in words how many lines a session is told and how many of them are new, and what else waits for an answer;
+// empty if nothing waits.
+func (n News) Text(now time.Time, told []string) string {
+	told = slices.DeleteFunc(slices.Clone(told), func(line string) bool { return !consolidate.IsEntry(line) })
+	more, since, text := n.New, "", ""
+	for _, line := range told {
+		if slices.Contains(n.fresh, memoir.LineKey(line)) {
+			more--
+		}
 	}
-	if n.New > 0 {
-		text += fmt.Sprintf(", %d new", n.New)
+	day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
+	if at := day(n.Since); !n.Since.IsZero() {
+		since = " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
 	}
-	if at := day(n.Since); n.New > 0 && !n.Since.IsZero() {
-		text += " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
+	if len(told) > 0 {
+		text += ", " + memoir.Count(len(told), "line")
+	}
+	if n.New > more {
+		text += fmt.Sprintf(", %d new%s", n.New-more, since)
+	}
+	if more > 0 {
+		text += fmt.Sprintf(", %s to review", memoir.Count(more, "other"))
 	}
 	if n.Notes > 0 {
 		text += strings.Replace(", "+memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)
 	}
-	return text
+	if n.New+n.Notes == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(text, ", ")
 }
 
 // withExtraction is a statement with the session that taught it.

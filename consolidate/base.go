@@ -168,18 +168,19 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 // wordedBy ends a line of a base with the members whose statements here say it in these words, of the sessions that it
 // cites. Else it says that the words are the hub's: its model, or who has its database, words lines freely.
 func (r *renewal) wordedBy(line string, entries []entry) string {
-	text, cites, members := untold(line), []string(nil), []string(nil)
+	text, cites, says := untold(line), []string{}, []string{}
 	for _, e := range entries {
 		cites = append(cites, memoir.MemberOf(e.key))
-		says := func(st memoir.Statement) bool { return slices.Contains(linesOf(st), text) }
-		if one := r.by[e.key]; one != nil && slices.ContainsFunc(one.Statements, says) {
-			members = append(members, memoir.MemberOf(e.key))
+		if one := r.by[e.key]; one != nil && slices.ContainsFunc(one.Statements, func(st memoir.Statement) bool {
+			return slices.Contains(linesOf(st), text)
+		}) {
+			says = append(says, memoir.MemberOf(e.key))
 		}
 	}
-	if len(members) == 0 {
-		members = []string{"the hub's words, citing " + strings.Join(distinct(cites), ", ")}
+	if len(says) == 0 {
+		says = []string{"the hub's words, citing " + strings.Join(distinct(cites), ", ")}
 	}
-	return memoir.WithoutTeam(line) + memoir.FromTeam(distinct(members))
+	return memoir.WithoutTeam(line) + memoir.FromTeam(distinct(says))
 }
 
 // acceptedSkills returns the skills of a base as if a language model had written them now: without the lines that

@@ -142,10 +142,8 @@ var briefing = []struct {
 }
 
 // What each map has.
-const (
-	mapMemory   = "- MEMORY.md: the sessions behind each line"
-	mapSessions = "- rollout_summaries/*.md: a summary of each session; raw_memories.md: everything that was extracted"
-)
+const mapMemory = "- MEMORY.md: the sessions behind each line"
+const mapSessions = "- rollout_summaries/*.md: a summary of each session; raw_memories.md: everything that was extracted"
 
 // Told returns the lines of a summary that tell something: no heading, and not what each map has.
 func Told(summary string) []string {

@@ -90,16 +90,12 @@ func wish(text string) string {
 		strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") {
 		return ""
 	}
-	switch lasts := Lasts(text); {
+	switch lasts, one := Lasts(text), ofOne.MatchString(text); {
 	case newName.MatchString(withoutLead(lower)):
 		return signalRenamed
-	case lasts >= leastMarked && hasAny(lower, marks...):
+	case lasts >= leastRule && !one || lasts >= leastMarked && hasAny(lower, marks...):
 		return memoir.SignalRule
-	case ofOne.MatchString(text):
-		return ""
-	case lasts >= leastRule:
-		return memoir.SignalRule
-	case lasts >= leastMaybe:
+	case lasts >= leastMaybe && !one:
 		return memoir.SignalMaybe
 	}
 	return ""

@@ -17,8 +17,8 @@ import (
 	"memoir/store"
 )
 
-// MaxOnce is how much of what was said once a person is asked about at once, unless they want more.
-const MaxOnce = 10
+// maxOnce is how much of what was said once a person is asked about at once, unless they want all.
+const maxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
 // person said once, rules before what only may be one, each the newest first.
@@ -61,8 +61,8 @@ func (l ReviewLine) Takes() []string {
 	return []string{"keep", "drop", "edit"}
 }
 
-// Review returns what waits for an answer, of what was said once at most that many; 0: all. See also Evidence.
-func (a Access) Review(ctx context.Context, st *store.Store, projectID string, most int) (Review, error) {
+// Review returns what waits for an answer, of what was said once all or at most maxOnce. See also Evidence.
+func (a Access) Review(ctx context.Context, st *store.Store, projectID string, whole bool) (Review, error) {
 	out := Review{Lines: []ReviewLine{}}
 	m, err := a.readMemory(projectID)
 	all, errAll := m.statements(ctx, st)
@@ -107,7 +107,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, m
 			if s.statement.Signal != signal || no[key] || no[id] || answered[key] > 0 || theirs {
 				continue
 			}
-			if no[key] = true; most > 0 && len(out.Lines)-first == most {
+			if no[key] = true; !whole && len(out.Lines)-first == maxOnce {
 				out.Left++
 				continue
 			}
@@ -294,32 +294,29 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 
 // Text says in words how many lines a session is told and how many of them are new, and what else waits for an answer;
 // empty if nothing waits.
-func (n News) Text(now time.Time, told []string) string {
-	told = slices.DeleteFunc(slices.Clone(told), func(line string) bool { return !consolidate.IsEntry(line) })
-	more, since, text := n.New, "", ""
+func (n News) Text(now time.Time, told []string) (text string) {
+	day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
+	lines, fresh, since := 0, 0, ""
 	for _, line := range told {
-		if slices.Contains(n.fresh, memoir.LineKey(line)) {
-			more--
+		if consolidate.IsEntry(line) {
+			lines++
+			if slices.Contains(n.fresh, memoir.LineKey(line)) {
+				fresh++
+			}
 		}
 	}
-	day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
 	if at := day(n.Since); !n.Since.IsZero() {
 		since = " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
 	}
-	if len(told) > 0 {
-		text += ", " + memoir.Count(len(told), "line")
-	}
-	if n.New > more {
-		text += fmt.Sprintf(", %d new%s", n.New-more, since)
-	}
-	if more > 0 {
-		text += fmt.Sprintf(", %s to review", memoir.Count(more, "other"))
-	}
-	if n.Notes > 0 {
-		text += strings.Replace(", "+memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)
-	}
-	if n.New+n.Notes == 0 {
-		return ""
+	for _, part := range []struct {
+		n    int
+		says string
+	}{{lines, memoir.Count(lines, "line")}, {fresh, fmt.Sprintf("%d new%s", fresh, since)},
+		{n.New - fresh, memoir.Count(n.New-fresh, "other") + " to review"},
+		{n.Notes, strings.Replace(memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)}} {
+		if part.n > 0 && n.New+n.Notes > 0 {
+			text += ", " + part.says
+		}
 	}
 	return strings.TrimPrefix(text, ", ")
 }

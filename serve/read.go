@@ -75,7 +75,7 @@ func (s *server) projectMemory(c call) (any, error) {
 		return m, err
 	}
 	out := memoryPage{Memory: m}
-	out.Review, err = s.Review(c.Context(), c.st, c.project.ID, operation.MaxOnce)
+	out.Review, err = s.Review(c.Context(), c.st, c.project.ID, false)
 	return out, cmp.Or(err, s.Explain(c.Context(), c.st, m, false))
 }
 
@@ -298,11 +298,7 @@ func (s *server) replace(c call, number string, by *noteIn) (none operation.Entr
 }
 
 func (s *server) review(c call) (any, error) {
-	most := 0
-	if wantsPage(c.Request) {
-		most = operation.MaxOnce
-	}
-	return s.Review(c.Context(), c.st, c.project.ID, most)
+	return s.Review(c.Context(), c.st, c.project.ID, !wantsPage(c.Request))
 }
 
 // answerReview carries out one answer, and returns what is left.
@@ -313,7 +309,7 @@ func (s *server) answerReview(c call) (any, error) {
 	} else if err := decode(c.Request, &in, `{"id": "…", "answer": "keep"}`); err != nil {
 		return nil, err
 	}
-	r, err := s.Review(c.Context(), c.st, c.project.ID, 0)
+	r, err := s.Review(c.Context(), c.st, c.project.ID, true)
 	i := slices.IndexFunc(r.Lines, func(l operation.ReviewLine) bool { return l.ID == in.ID })
 	if err == nil && i < 0 {
 		err = memoir.Errorf(memoir.CodeNotFound, "it may be answered", "nothing in the review is %s", memoir.Cut(in.ID, 50))

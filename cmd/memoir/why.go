@@ -102,8 +102,8 @@ func reviewCommand(p *program) *cli.Command {
 			"carried out at the end, also after Ctrl-C. Without a terminal it only lists. --yes keeps what is new\n"+
 			"or changed; it confirms nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
-		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(), &cli.IntFlag{Name: "limit",
-			Value: operation.MaxOnce, Usage: "ask about at most `N` things that were said once; 0: all"}},
+		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
+			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, not ten at a time"}},
 		Action: p.review,
 	}
 }
@@ -119,11 +119,7 @@ func (p *program) review(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	most := c.Int("limit")
-	if c.Bool("json") {
-		most = 0
-	}
-	found, err := a.Review(c.Context, st, project.ID, most)
+	found, err := a.Review(c.Context, st, project.ID, c.Bool("json") || c.Bool("once"))
 	var answers []operation.Answer
 	switch {
 	case err != nil:
@@ -152,7 +148,7 @@ func (p *program) review(c *cli.Context) error {
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %s", countAre(len(answers), "line"), found.Text())
 		if found.Left > 0 {
-			p.ui.sayHint(fmt.Sprintf("%d of these were not shown: `memoir review --limit 0` shows all", found.Left))
+			p.ui.sayHint(fmt.Sprintf("%d of these were not shown: `memoir review --once` shows all", found.Left))
 		}
 		news, _ := operation.ReadNews(c.Context, st, a.Home, memoir.UserProjectID)
 		if news.New > 0 && project.ID != memoir.UserProjectID {

@@ -169,7 +169,7 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 			if !isEntry(strings.TrimSpace(line)) || len(entries) == 0 {
 				continue
 			}
-			line = cited(withoutBracket(r.line(line)), entries, lists)
+			line = withCitation(r.wordedBy(withoutBracket(r.line(line)), entries), entries, lists)
 			if one.lines = append(one.lines, line); len(entries) == 1 { // `memoir why` shows the whole key
 				lists[lineKey(line)] = []string{entries[0].key + " " + entries[0].date}
 			}
@@ -177,6 +177,24 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 		out = append(out, one)
 	}
 	return out
+}
+
+// wordedBy ends a line of a base with the members whose statements here say it in these words, of the sessions that it
+// cites. Else it says that the words are the hub's: its model, or who has its database, words lines freely.
+func (r *renewal) wordedBy(line string, entries []entry) string {
+	text, cites, says := untold(line), []string{}, []string{}
+	for _, e := range entries {
+		cites = append(cites, memoir.MemberOf(e.key))
+		if one := r.by[e.key]; one != nil && slices.ContainsFunc(one.Statements, func(st memoir.Statement) bool {
+			return slices.Contains(linesOf(st), text)
+		}) {
+			says = append(says, memoir.MemberOf(e.key))
+		}
+	}
+	if len(says) == 0 {
+		says = []string{"the hub's words, citing " + strings.Join(distinct(cites), ", ")}
+	}
+	return memoir.WithoutTeam(line) + memoir.FromTeam(distinct(says))
 }
 
 // acceptedSkills returns the skills of a base as if a language model had written them now: without the lines that

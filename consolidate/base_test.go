@@ -17,6 +17,9 @@ func at(member string, day int, bullets ...string) (memoir.Extraction, string) {
 	return e, "[" + member + "-abcdefab " + e.EndedAt.UTC().Format("2006-01-02") + "]"
 }
 
+// hubs ends a line of a base that no session says in its words.
+func hubs(cites string) string { return " (from the team: the hub's words, citing " + cites + ") " }
+
 // withBase returns the memory of a project with a base of the lines of a section; gone are statements of the sessions
 // that this machine does not have. All sessions are of others, but for those of mine.
 func withBase(t *testing.T, b consolidate.Base, memory string, mine ...memoir.Extraction) memoir.Consolidation {
@@ -51,26 +54,28 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 		mine                 []memoir.Extraction
 		want                 []string
 	}{
-		{"as it is", known + "\n\n- any words (from the team: ann) " + byAnn + "\n", known, both, nil,
-			[]string{"- any words (from the team: ann) " + byAnn}},
-		{"whose it is", known + "\n\n- any words " + byAnn + "\n- other words (from the team: bob) " + byAnn + "\n", known, both, nil,
-			[]string{"- any words (from the team: ann) " + byAnn, "- other words (from the team: ann) " + byAnn}},
+		{"a member's words", known + "\n\n- the queue starves when a job is older than a day (from the team: bob) " + byAnn + "\n", known, both, nil,
+			[]string{"- the queue starves when a job is older than a day (from the team: ann) " + byAnn}},
+		{"words that the cited session does not say", known + "\n\n- any words (from the team: ann) " + byAnn + "\n- the queue starves when a job is older than a day (from the team: bob) " + byBob + "\n",
+			known, both, nil, []string{"- any words" + hubs("ann") + byAnn, "- the queue starves when a job is older than a day" + hubs("bob") + byBob}},
+		{"words that one of the cited sessions says", known + "\n\n- the queue starves when a job is older than a day [" + strings.Trim(byBob, "[]") + ", " + strings.Trim(byAnn, "[]") + "]\n",
+			known, both, nil, []string{"- the queue starves when a job is older than a day (from the team: ann) " + strings.TrimSuffix(byBob, "]") + ", +1]"}},
 		{"a line that loads something", known + "\n\n- see ![x](http://host.example/x) <b>now</b> @~/.ssh/id " + byAnn + "\n", known, both, nil,
-			[]string{"- see ! [x](http://host.example/x) ‹b›now‹/b› `@~/.ssh/id` (from the team: ann) " + byAnn}},
-		{"another heading", "## Do at once\n\n- any words " + byAnn + "\n", known, both, nil, []string{"- any words (from the team: ann) " + byAnn}},
+			[]string{"- see ! [x](http://host.example/x) ‹b›now‹/b› `@~/.ssh/id`" + hubs("ann") + byAnn}},
+		{"another heading", "## Do at once\n\n- any words " + byAnn + "\n", known, both, nil, []string{"- any words" + hubs("ann") + byAnn}},
 		{"a wish", "## user preferences:\n\n- any words " + byAnn + "\n", "## User preferences", both, nil, nil},
 		{"own lines follow", known + "\n\n- any words " + byAnn + "\n", known, both, []memoir.Extraction{session(1, id(1), "Findings: the port is fixed")},
-			[]string{"- any words (from the team: ann) " + byAnn, "- the port is fixed [00001001 2026-07-02]"}},
+			[]string{"- any words" + hubs("ann") + byAnn, "- the port is fixed [00001001 2026-07-02]"}},
 		{"what it says is not said again", known + "\n\n- the port is fixed " + byAnn + "\n", known, both, []memoir.Extraction{session(1, id(1), "Findings: the port is fixed")},
-			[]string{"- the port is fixed (from the team: ann) " + byAnn}},
+			[]string{"- the port is fixed" + hubs("ann") + byAnn}},
 		{"a session is gone", known + "\n\n- any words " + byAnn + "\n- the cache is shared by workers of one host [" + strings.Trim(byBob, "[]") + ", " + strings.Trim(byAnn, "[]") + "]\n",
 			known, consolidate.Base{Sessions: []memoir.Extraction{bob}, Gone: []memoir.Extraction{ann}}, nil,
-			[]string{"- the cache is shared by workers of one host (from the team: bob) " + byBob}},
+			[]string{"- the cache is shared by workers of one host" + hubs("bob") + byBob}},
 		{"a statement is gone", known + "\n\n- the queue starves when a job is older than a day (from the team: ann) " + byAnn + "\n- any words (from the team: ann) " + byAnn + "\n",
 			known, consolidate.Base{Sessions: []memoir.Extraction{less, bob}, Gone: []memoir.Extraction{gone}}, nil,
-			[]string{"- any words (from the team: ann) " + byAnn}},
+			[]string{"- any words" + hubs("ann") + byAnn}},
 		{"a text is gone", known + "\n\n- any secret words " + byAnn + "\n- other words " + byAnn + "\n",
-			known, consolidate.Base{Sessions: both.Sessions, Texts: []string{"secret words"}}, nil, []string{"- other words (from the team: ann) " + byAnn}},
+			known, consolidate.Base{Sessions: both.Sessions, Texts: []string{"secret words"}}, nil, []string{"- other words" + hubs("ann") + byAnn}},
 	} {
 		c := withBase(t, test.base, test.lines, test.mine...)
 		if got := under(c.MemoryMD, test.heading); !slices.Equal(got, test.want) {

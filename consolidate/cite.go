@@ -93,7 +93,11 @@ func newestFirst(sessions []*session) (out []entry) {
 // cited adds the citation of sessions, newest first, to a line: the newest one and the number of others. It adds
 // all of them to lists.
 func cited(text string, entries []entry, lists map[string][]string) string {
-	line := memoir.WithoutTeam(text) + fromTeam(entries) + " [" + entries[0].short + " " + entries[0].date
+	return withCitation(memoir.WithoutTeam(text)+fromTeam(entries), entries, lists)
+}
+
+func withCitation(text string, entries []entry, lists map[string][]string) string {
+	line := text + " [" + entries[0].short + " " + entries[0].date
 	if more := len(entries) - 1; more > 0 {
 		line += fmt.Sprintf(", +%d", more)
 		var all []string

@@ -141,6 +141,18 @@ var briefing = []struct {
 	{headOpen, []string{headOpen}, 3, 160},
 }
 
+// What each map has.
+const mapMemory = "- MEMORY.md: the sessions behind each line"
+const mapSessions = "- rollout_summaries/*.md: a summary of each session; raw_memories.md: everything that was extracted"
+
+// Told returns the lines of a summary that tell something: no heading, and not what each map has.
+func Told(summary string) []string {
+	return slices.DeleteFunc(strings.Split(summary, "\n"), func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line == "" || isHeading(line) || line == mapMemory || line == mapSessions
+	})
+}
+
 // maxMap is the bytes that a map without skills takes at most.
 const maxMap = 500
 
@@ -209,32 +221,32 @@ const maxDescription = 160
 
 // withMap adds the map, of the files and the skills, to a summary, within limit bytes.
 func withMap(summary *page, skills []memoir.Skill, limit int) string {
-	lines := []string{"- MEMORY.md: the sessions behind each line"}
+	lines := []string{mapMemory}
 	for _, s := range skills {
 		lines = append(lines, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
 	}
 	summary.drop(headMap)
-	summary.add(headMap, append(lines,
-		"- rollout_summaries/*.md: a summary of each session; raw_memories.md: everything that was extracted"))
+	summary.add(headMap, append(lines, mapSessions))
 	summary.shrink(limit, func(string) bool { return false })
 	return summary.String()
 }
 
 // OnlyHandEdits returns the memory of a project that has no inputs any more: the hand edits, and a line that says that
-// nothing else is left. It does not depend on the time or on earlier generations.
+// nothing else is left, which is no news for an agent if nothing is. It does not depend on the time or on earlier generations.
 func OnlyHandEdits(in Input) memoir.Consolidation {
 	name := projectName(in.Project)
 	edits := LiveHandEdits(in.HandEdits, in)
-	left := "Nothing"
+	left, summary := "Nothing", summaryHead(name)
 	if slices.ContainsFunc(edits, func(n memoir.HandEdit) bool {
 		return n.Action == memoir.EditAdded && strings.TrimSpace(n.Text) != "" || n.Action == memoir.EditFile
 	}) {
 		left = "Only what people wrote by hand"
+		summary += "\n" + left + " is left: all sessions behind it were removed from memory.\n"
 	}
 	return withHandEdits(memoir.Consolidation{
 		MemoryMD: memoryTitle(name) + "\n" +
 			left + " is left: all sessions behind it were removed from this memory.\n",
-		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions behind it were removed from memory.\n",
+		MemorySummary: summary,
 	}, edits, false)
 }
 

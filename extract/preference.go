@@ -13,8 +13,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// wishes is the signal of a person's sentences that may hold from now on: rules, and what only may be one, with their
-// reasons for a refusal. A question is neither.
+// wishes is the signal of a person's sentences that may hold from now on: rules, and what only may be one, also where
+// they refuse a call. A question is neither.
 func wishes(s *session) []candidate {
 	var out []candidate
 	for _, t := range s.turns {
@@ -29,18 +29,14 @@ func wishes(s *session) []candidate {
 			}
 			out = append(out, c)
 		}
-		n := len(out)
 		for _, text := range own {
-			if signal := wish(text); signal != "" && !t.carriedOut(text) {
-				if refusal && signal == memoir.SignalRule && !lasting(text) {
-					signal = memoir.SignalMaybe
-				}
+			signal := wish(text)
+			if refusal && signal == memoir.SignalRule && !lasting(text) {
+				signal = memoir.SignalMaybe
+			}
+			if signal != "" && !(t.ask.pasted && signal == memoir.SignalMaybe) && !t.carriedOut(text) {
 				add(signal, text)
 			}
-		}
-		if whole := wholeSentences(own, maxRule); n == len(out) && refusal && !strings.Contains(whole, "?") &&
-			len(strings.Fields(whole)) > minRule && !t.carriedOut(whole) {
-			add(memoir.SignalMaybe, whole)
 		}
 	}
 	return out
@@ -57,7 +53,7 @@ const (
 
 // The least values of Lasts, which docs/benchmarks.md measures.
 const (
-	leastMaybe  = -25 // of a sentence that may hold from now on
+	leastMaybe  = -35 // of a sentence that may hold from now on
 	leastMarked = 0   // of a rule that is marked as that
 	leastRule   = 90  // of a rule without a mark
 	leastManner = 40  // of a sentence that says how to post
@@ -88,18 +84,18 @@ var marks = []string{"always", "never", "ever", "from now on", "as a rule", "kee
 
 // wish returns the signal that takes a sentence by its words and its form; empty if none does.
 func wish(text string) string {
-	lower := lowerWords(text)
+	lower := lowerWords(shortLinks(text))
 	words := strings.FieldsFunc(lower, func(r rune) bool { return r == ' ' || unicode.IsDigit(r) })
 	if len(text) > maxRule || len(words) < minRule || strings.ContainsAny(text, "?“”") ||
 		strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") {
 		return ""
 	}
-	switch lasts := Lasts(text); {
+	switch lasts, one := Lasts(text), ofOne.MatchString(text); {
 	case newName.MatchString(withoutLead(lower)):
 		return signalRenamed
-	case lasts >= leastRule || lasts >= leastMarked && hasAny(lower, marks...):
+	case lasts >= leastRule && !one || lasts >= leastMarked && hasAny(lower, marks...):
 		return memoir.SignalRule
-	case lasts >= leastMaybe:
+	case lasts >= leastMaybe && !one:
 		return memoir.SignalMaybe
 	}
 	return ""
@@ -109,6 +105,9 @@ func wish(text string) string {
 func lasting(text string) bool {
 	return hasAny(lowerWords(text), marks...) && wish(text) == memoir.SignalRule
 }
+
+// ofOne matches the number or the link of an issue, a pull request or a run: a sentence about it is over with it.
+var ofOne = lazyregexp.New(`#\d|://\S*/\d`)
 
 // newName matches the words of a sentence that gives a thing another name or says that it is gone.
 var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now called) ` +

@@ -209,6 +209,11 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a sentence on the text of a post":     {memoir.StatementPreference, []string{"> commit titles have at most 50 characters", "~ a.go", "$ git commit --amend -m 'fix: retry'"}, "“commit titles have at most 50 characters”"},
 		"a wish about what is no post":         {memoir.StatementPreference, []string{"> use pnpm, not npm", "~ a.go", "$ pnpm test", "$ git push"}, "“use pnpm, not npm”"},
 		"a rule with which a call was refused": {memoir.StatementPreference, []string{"> go on", "$ git push", "x never push from an agent session, I do that", "$ git diff --stat"}, "“never push from an agent session, I do that”"},
+		"a rule about a pull request":          {memoir.StatementPreference, []string{"> never edit what #12 generates"}, "“never edit what #12 generates”"},
+		"what one pull request needs":          {memoir.StatementPreference, []string{"> this is PR https://git.example.test/acme/app/pull/104"}, ""},
+		"what may hold, without pasted text":   {memoir.StatementPreference, []string{"> linting is failing now"}, "“linting is failing now”"},
+		"what may hold, beside pasted text":    {memoir.StatementPreference, []string{"> linting is failing now\n```\na.go:3: x\n```"}, ""},
+		"a refused call for what is done next": {memoir.StatementPreference, []string{"> go on", "$ git push", "x let's cut a branch first"}, ""},
 		// correction
 		"a correction":                      {memoir.StatementPreference, []string{"> add a cache", "~ a.go", "< Added it.", "> No, the cache belongs into the client."}, ""},
 		"a correction before anything done": {memoir.StatementPreference, []string{"> add a cache", "< Where?", "> No idea, look at the client first."}, ""},

@@ -17,8 +17,8 @@ import (
 	"memoir/store"
 )
 
-// maxOnce is how much of what was said once a person is asked about at once.
-const maxOnce = 20
+// maxOnce is how much of what was said once a person is asked about at once, unless they want all.
+const maxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
 // person said once, rules before what only may be one, each the newest first.
@@ -262,6 +262,8 @@ type News struct {
 	Theirs     int       // of these, lines of other members
 	Notes      int       // of agents, also for all projects, that nobody confirmed
 	Since      time.Time // the last answer
+
+	fresh []string // keys of the new lines
 }
 
 // ReadNews counts what waits for an answer, without what was said once. It reads little, since sessions wait for it.
@@ -275,7 +277,7 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if waits(line, answered) {
-			n.New++
+			n.New, n.fresh = n.New+1, append(n.fresh, memoir.LineKey(line))
 			if text := memoir.LineText(line); memoir.WithoutTeam(text) != text {
 				n.Theirs++
 			}
@@ -290,22 +292,33 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	return n, cmp.Or(err, errAnswered)
 }
 
-// Text says the news in words; empty if there are none.
-func (n News) Text(now time.Time) string {
-	text, day := memoir.Count(n.Lines, "line"), func(t time.Time) string { return t.Local().Format(time.DateOnly) }
-	if n.New+n.Notes == 0 {
-		return ""
+// Text says in words how many lines a session is told and how many of them are new, and what else waits for an answer;
+// empty if nothing waits.
+func (n News) Text(now time.Time, told []string) (text string) {
+	day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
+	lines, fresh, since := 0, 0, ""
+	for _, line := range told {
+		if consolidate.IsEntry(line) {
+			lines++
+			if slices.Contains(n.fresh, memoir.LineKey(line)) {
+				fresh++
+			}
+		}
 	}
-	if n.New > 0 {
-		text += fmt.Sprintf(", %d new", n.New)
+	if at := day(n.Since); !n.Since.IsZero() {
+		since = " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
 	}
-	if at := day(n.Since); n.New > 0 && !n.Since.IsZero() {
-		text += " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
+	for _, part := range []struct {
+		n    int
+		says string
+	}{{lines, memoir.Count(lines, "line")}, {fresh, fmt.Sprintf("%d new%s", fresh, since)},
+		{n.New - fresh, memoir.Count(n.New-fresh, "other") + " to review"},
+		{n.Notes, strings.Replace(memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)}} {
+		if part.n > 0 && n.New+n.Notes > 0 {
+			text += ", " + part.says
+		}
 	}
-	if n.Notes > 0 {
-		text += strings.Replace(", "+memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)
-	}
-	return text
+	return strings.TrimPrefix(text, ", ")
 }
 
 // withExtraction is a statement with the session that taught it.

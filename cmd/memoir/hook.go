@@ -194,8 +194,8 @@ func (p *program) noMemory(err error) string {
 }
 
 // forUser says why what is new does not get into a project's memory: the disk is full, the last run failed, or the
-// project's consolidation did, which later runs wait to try again. Otherwise it says what a review would show.
-func (p *program) forUser(c *cli.Context, projectID string) string {
+// project's consolidation did, which later runs wait to try again. Otherwise it says what is told and what waits.
+func (p *program) forUser(c *cli.Context, found injection) string {
 	st := p.reading
 	if st == nil { // no memory, or inject has failed already
 		return ""
@@ -207,12 +207,12 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated",
 			operation.Zoned(last.Ended), oneLine(last.Reason))
 	}
-	if reason, _ := st.Failure(c.Context, projectID); reason != "" {
-		return fmt.Sprintf("%s: %s; memory is not updated", projectID, oneLine(p.redact(reason)))
+	if reason, _ := st.Failure(c.Context, found.project); reason != "" {
+		return fmt.Sprintf("%s: %s; memory is not updated", found.project, oneLine(p.redact(reason)))
 	}
 	home := p.access(c).Home
-	news, _ := operation.ReadNews(c.Context, st, home, projectID)
-	return strings.Trim(news.Text(time.Now())+"; "+oneLine(operation.FailsLong(home, time.Now())), "; ")
+	news, _ := operation.ReadNews(c.Context, st, home, found.project)
+	return strings.Trim(news.Text(time.Now(), found.told)+"; "+oneLine(operation.FailsLong(home, time.Now())), "; ")
 }
 
 // sameStart is the time within which two hooks of one start run.

@@ -114,12 +114,12 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		return err
 	}
 	if !settings.Deliver.AtStart {
-		found.text = ""
+		found.text, found.told = "", nil
 	}
 	if (found.text != "" || in.forgot()) && isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
 		found.text = ""
 	} else if isHook && p.fault == "" {
-		p.fault = p.forUser(c, found.project)
+		p.fault = p.forUser(c, found)
 	}
 	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
 	return nil
@@ -193,6 +193,7 @@ type injection struct {
 	tree    string           // the working tree
 	dir     string           // in it; "": its top
 	text    string           // the context; "": nothing
+	told    []string         // the lines of memory in it
 	why     string           // the setting or limit because of which there is no context
 	held    []memory.Checked // lines left out because the working tree contradicts them
 	recap   []string         // the last messages of the session itself
@@ -220,13 +221,16 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	injection, error,
 ) {
 	user, err := p.summaryOf(memory.At(home, memoir.UserProjectID))
-	if err != nil || !strings.Contains(user, "\n- ") { // no line is left
+	if err != nil || len(consolidate.Told(user)) == 0 {
 		user = ""
 	}
 	summary := ""
 	if root := memory.At(home, found.project); found.project != "" && found.project != memoir.UserProjectID {
 		if summary, err = p.summaryOf(root); err == nil {
 			summary, found.held = root.BorneOut(found.tree, found.dir, summary)
+		}
+		if len(consolidate.Told(summary)) == 0 {
+			summary = ""
 		}
 	}
 	if err != nil {
@@ -235,7 +239,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	notes, err := p.notesOf(c, home, found.project)
 	said := p.saidSince(c, found)
 	if err != nil || user+summary+said == "" && notes.Empty() && len(found.recap) == 0 {
-		return injection{}, err
+		return found, err
 	}
 	if found.project == "" {
 		found.project = memoir.UserProjectID
@@ -247,6 +251,8 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	if found.text = frame(home, found.project, notes.Text, user, summary, said, found.recap, limit); found.text == "" {
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
+	} else {
+		found.told = consolidate.Told(found.text)[len(consolidate.Told(prompts.ReadPath(prompts.ReadPathVars{})))-1:]
 	}
 	if usual, err := config.Home("", p.environ); err != nil || usual != home || team.IsPulled(home, found.project) {
 		found.text = strings.Replace(found.text, catHint, "", 1)

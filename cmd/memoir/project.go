@@ -166,9 +166,9 @@ func (p *program) whyNoMemory(c *cli.Context) (why, hint string) {
 	}
 	st, err := p.openForReading(c)
 	var old []memoir.Session
+	var row store.ProjectRow
 	if err == nil {
 		defer st.Close()
-		var row store.ProjectRow
 		if row, err = p.projectOf(c, st); err == nil {
 			old, err = st.Sessions(c.Context, store.Filter{Project: row.ID, Reason: memoir.ReasonTooOld})
 		}
@@ -178,6 +178,8 @@ func (p *program) whyNoMemory(c *cli.Context) (why, hint string) {
 		return p.redact(err.Error()), memoir.HintOf(err)
 	case len(old) > 0:
 		return countAre(len(old), "session") + " too old", "`memoir run --max-age 0` reads sessions of any age"
+	case row.Generation > 0:
+		return "no line of its memory is told", "`memoir search` also finds what is not told"
 	}
 	return "the project has no memory yet", "`memoir run` creates a memory, `memoir projects` lists memories"
 }

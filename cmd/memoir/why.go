@@ -102,7 +102,8 @@ func reviewCommand(p *program) *cli.Command {
 			"carried out at the end, also after Ctrl-C. Without a terminal it only lists. --yes keeps what is new\n"+
 			"or changed; it confirms nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
-		Flags:  []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag()},
+		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
+			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, not ten at a time"}},
 		Action: p.review,
 	}
 }
@@ -118,7 +119,7 @@ func (p *program) review(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Review(c.Context, st, project.ID, c.Bool("json"))
+	found, err := a.Review(c.Context, st, project.ID, c.Bool("json") || c.Bool("once"))
 	var answers []operation.Answer
 	switch {
 	case err != nil:
@@ -146,6 +147,9 @@ func (p *program) review(c *cli.Context) error {
 	}
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %s", countAre(len(answers), "line"), found.Text())
+		if found.Left > 0 {
+			p.ui.sayHint(fmt.Sprintf("%d of these were not shown: `memoir review --once` shows all", found.Left))
+		}
 		news, _ := operation.ReadNews(c.Context, st, a.Home, memoir.UserProjectID)
 		if news.New > 0 && project.ID != memoir.UserProjectID {
 			p.ui.sayHint(fmt.Sprintf("%d new for all projects: `memoir review --project user` asks", news.New))

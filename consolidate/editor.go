@@ -216,7 +216,7 @@ type saying struct {
 }
 
 func sayingOf(entry string) saying {
-	text := memoir.WithoutTeam(withoutMark(entry)) // it stays removed, whoever says it
+	text := memoir.WithoutTeam(memoir.LineText(entry)) // it stays removed, whoever says it and whatever it cites
 	told, _, _ := strings.Cut(text, "” (after: ")  // the built-in model writes the context of a preference behind it
 	return saying{text, memoir.WordsOf(told)}
 }

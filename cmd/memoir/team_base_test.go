@@ -314,3 +314,22 @@ func TestWhatTheHubMadeGoesWithTheSharing(t *testing.T) {
 		}
 	}
 }
+
+// No generation of the hub has the line any more, so it would be made from the session here, whatever its id looks like.
+func TestAnOwnLineThatIsRemovedStaysAway(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"three", "019f6782-0000-7000-8000-000000000003"} {
+		h, a, _, sync := based(t)
+		a.said(id, "Hello.", "make three", committed("cap the pool", "it ran dry when workers waited"))
+		a.run()
+		h.generation(t, appKey, nil)
+		sync()
+		editByHand(a, `(commit): it ran dry`, "")
+		sync()
+		h.generation(t, appKey, nil)
+		sync()
+		if _, text := a.memory(); strings.Contains(text, "(commit): it ran dry") || !strings.Contains(text, "sort the queue") {
+			t.Errorf("of %s:\n%s", id, text)
+		}
+	}
+}

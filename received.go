@@ -85,6 +85,15 @@ func WithoutTeam(line string) string {
 	return line
 }
 
+// TeamOf returns the members that the end of a line names; see FromTeam.
+func TeamOf(line string) []string {
+	end := strings.TrimPrefix(line, WithoutTeam(line))
+	if end == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(end, fromTeam), ")"), ", ")
+}
+
 // Answered reports whether a person answered about a line, by the times of answers. Whose the line is may have changed
 // since.
 func Answered(at map[string]int64, line string) bool {

@@ -17,6 +17,8 @@ type Base struct {
 	Texts    []string             // that were forgotten
 	Covers   map[[2]string]bool   // the statements of Sessions, by session and id on this machine
 	Member   string               // this person's name at the hub
+
+	Generation int // its number at the hub
 }
 
 func (in Input) baseSessions() []memoir.Extraction {
@@ -128,8 +130,11 @@ func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []m
 	return left, all
 }
 
-// own reports whether a member's sessions alone back a line of a base, which cites them.
+// own reports whether a member's sessions alone back a line of a base, which cites them and names nobody else.
 func (r *renewal) own(heading, line string, lists map[string][]string, member string) bool {
+	if !slices.Equal(memoir.TeamOf(memoir.LineText(line)), []string{member}) {
+		return false
+	}
 	entries := slices.DeleteFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != member })
 	return len(entries) > 0 && r.supportOf(entries).backs(heading, "- "+untold(line), true)
 }
@@ -155,7 +160,11 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 			if !isEntry(strings.TrimSpace(line)) || len(entries) == 0 {
 				continue
 			}
-			line = cited(withoutBracket(r.line(line)), entries, lists)
+			editors := slices.DeleteFunc(memoir.TeamOf(memoir.LineText(line)), func(name string) bool {
+				return slices.ContainsFunc(r.entries(line, r.present.Citations),
+					func(e entry) bool { return memoir.MemberOf(e.key) == name })
+			})
+			line = cited(withoutBracket(r.line(line)), entries, lists, editors...)
 			if one.lines = append(one.lines, line); len(entries) == 1 { // `memoir why` shows the whole key
 				lists[lineKey(line)] = []string{entries[0].key + " " + entries[0].date}
 			}

@@ -54,7 +54,7 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 		{"as it is", known + "\n\n- any words (from the team: ann) " + byAnn + "\n", known, both, nil,
 			[]string{"- any words (from the team: ann) " + byAnn}},
 		{"whose it is", known + "\n\n- any words " + byAnn + "\n- other words (from the team: bob) " + byAnn + "\n", known, both, nil,
-			[]string{"- any words (from the team: ann) " + byAnn, "- other words (from the team: ann) " + byAnn}},
+			[]string{"- any words (from the team: ann) " + byAnn, "- other words (from the team: ann, bob) " + byAnn}}, // the hub names who changed it
 		{"a line that loads something", known + "\n\n- see ![x](http://host.example/x) <b>now</b> @~/.ssh/id " + byAnn + "\n", known, both, nil,
 			[]string{"- see ! [x](http://host.example/x) ‹b›now‹/b› `@~/.ssh/id` (from the team: ann) " + byAnn}},
 		{"another heading", "## Do at once\n\n- any words " + byAnn + "\n", known, both, nil, []string{"- any words (from the team: ann) " + byAnn}},

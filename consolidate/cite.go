@@ -91,9 +91,9 @@ func newestFirst(sessions []*session) (out []entry) {
 }
 
 // cited adds the citation of sessions, newest first, to a line: the newest one and the number of others. It adds
-// all of them to lists.
-func cited(text string, entries []entry, lists map[string][]string) string {
-	line := memoir.WithoutTeam(text) + fromTeam(entries) + " [" + entries[0].short + " " + entries[0].date
+// all of them to lists. editors are further members whose line it is.
+func cited(text string, entries []entry, lists map[string][]string, editors ...string) string {
+	line := memoir.WithoutTeam(text) + fromTeam(entries, editors) + " [" + entries[0].short + " " + entries[0].date
 	if more := len(entries) - 1; more > 0 {
 		line += fmt.Sprintf(", +%d", more)
 		var all []string
@@ -106,7 +106,7 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 }
 
 // fromTeam marks a line that rests on other members' sessions alone.
-func fromTeam(entries []entry) string {
+func fromTeam(entries []entry, editors []string) string {
 	var members []string
 	for _, e := range entries {
 		member := memoir.MemberOf(e.key)
@@ -115,7 +115,7 @@ func fromTeam(entries []entry) string {
 		}
 		members = append(members, member)
 	}
-	return memoir.FromTeam(distinct(members))
+	return memoir.FromTeam(distinct(append(members, editors...)))
 }
 
 // A register has the sessions that may be cited and those that may not.

@@ -186,7 +186,7 @@ func remove(ctx context.Context, tx pgx.Tx, member int64) error {
 	return nil
 }
 
-// Erase removes a member with the statements. A tombstone, which is a hash, stays of each, so that other machines drop
+// Erase removes a member with the statements and edits. A tombstone, which is a hash, stays of each, so that other machines drop
 // it and it does not come back. It returns how many were erased.
 func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, org, member int64) error {
@@ -203,11 +203,14 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `SELECT FROM memoir.project
-			WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1) ORDER BY id FOR UPDATE`, member); err != nil {
+			WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1
+				UNION SELECT project FROM memoir.edit WHERE member = $1) ORDER BY id FOR UPDATE`, member); err != nil {
 			return err
 		}
-		done, err := tx.Exec(ctx, `WITH gone AS (
+		done, err := tx.Exec(ctx, `WITH said AS (
 				DELETE FROM memoir.statement WHERE member = $1 RETURNING organisation, project, member, hash),
+			edits AS (DELETE FROM memoir.edit WHERE member = $1 RETURNING organisation, project, member, hash),
+			gone AS (SELECT * FROM said UNION ALL SELECT * FROM edits),
 			numbered AS (SELECT *, row_number() OVER (PARTITION BY project ORDER BY hash) AS n FROM gone),
 			raised AS (
 				UPDATE memoir.project p SET seq = seq + c.n
@@ -343,8 +346,14 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 		INSERT INTO memoir.statement
 		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.session, m.own, m.day, m.body
 		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
-	b.Queue(`DELETE FROM memoir.statement s USING memoir.tombstone g
-		WHERE s.project = $1 AND g.project = $1 AND s.member = g.member AND s.hash = g.hash`, into)
+	b.Queue(`WITH moved AS (DELETE FROM memoir.edit WHERE project = $2 RETURNING *)
+		INSERT INTO memoir.edit
+		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.generation, m.day, m.before, m.after
+		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
+	for _, table := range []string{"statement", "edit"} {
+		b.Queue(`DELETE FROM memoir.`+table+` s USING memoir.tombstone g
+			WHERE s.project = $1 AND g.project = $1 AND s.member = g.member AND s.hash = g.hash`, into)
+	}
 	b.Queue(newEpoch+` WHERE EXISTS (SELECT FROM memoir.project WHERE id = $1 AND seq > 0)`, from)
 	b.Queue(`UPDATE memoir.project p SET seq = p.seq + f.seq FROM memoir.project f
 		WHERE p.id = $1 AND f.id = $2`, into, from)

@@ -34,6 +34,7 @@ type work struct {
 	parent  generation
 	policy  Policy
 	input   consolidate.Input
+	edits   []consolidate.TeamEdit // the oldest first
 }
 
 // generation is one that was made, or is to be published.
@@ -81,7 +82,9 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		extractions, err = h.readStatements(ctx, tx, w)
+		if extractions, err = h.readStatements(ctx, tx, w); err == nil {
+			err = w.readEdits(ctx, tx)
+		}
 		return err
 	})
 	if err != nil {
@@ -151,6 +154,9 @@ func (w *work) inputOf(extractions []memoir.Extraction) consolidate.Input {
 		in.Current = memory.Snapshot{
 			Generation: int(w.parent.number), Files: w.parent.files, Manifest: w.parent.manifest}.Consolidation()
 		w.renumber(extractions)
+		if in.Current != nil {
+			_, in.HandEdits = consolidate.WithTeamEdits(*in.Current, w.edits)
+		}
 	}
 	slices.SortFunc(extractions, func(a, b memoir.Extraction) int { return cmp.Compare(a.SessionKey, b.SessionKey) })
 	in.Extractions = extract.Later(extract.OfKnown(extractions))
@@ -205,6 +211,8 @@ func (h *Hub) nextGeneration(
 		return nil, false, nil
 	}
 	if err == nil {
+		made = w.edited(made)
+		in = w.input
 		err = consolidate.Verify(made, in)
 	}
 	beside, newest := memory.Files{}, slices.SortedStableFunc(slices.Values(in.Extractions),

@@ -23,7 +23,7 @@ import (
 // Handler returns the handler of the API and of the addresses for health.
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for route, answer := range map[string]func(r *http.Request, token string) (any, error){
+	routes := map[string]func(r *http.Request, token string) (any, error){
 		"POST /v1/push": func(r *http.Request, token string) (any, error) {
 			// Only a member's push is read and scanned, which takes time.
 			c, err := h.asMember(r.Context(), token, entry{}, nil)
@@ -72,7 +72,9 @@ func (h *Hub) Handler() http.Handler {
 		"POST /v1/rotate": h.rotate,
 		"GET /v1/me":      func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
 		"DELETE /v1/me":   func(r *http.Request, token string) (any, error) { return nil, h.leave(r.Context(), token) },
-	} {
+	}
+	routes["POST /v1/edits"] = routes["POST /v1/push"] // see wire.Edit
+	for route, answer := range routes {
 		mux.Handle(route, h.answering(route, answer))
 	}
 	mux.Handle("/", h.answering("/", func(*http.Request, string) (any, error) {

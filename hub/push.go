@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -30,14 +31,14 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 	}
 	var project int64
 	needed := wire.Writer
-	if len(p.Statements) == 0 {
+	if len(p.Statements)+len(p.Edits) == 0 {
 		needed = wire.Reader
 	}
 	store := func(b *pgx.Batch, hash []byte) {
 		queueProject(b, hash, p.Project)
 		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, $4::memoir.role) t
 			WHERE p.id = t.project AND p.organisation = t.organisation RETURNING p.id`,
-			hash, p.Project, len(p.Statements)+len(p.Tombstones), string(needed)).QueryRow(func(row pgx.Row) error {
+			hash, p.Project, p.Items(), string(needed)).QueryRow(func(row pgx.Row) error {
 			err := row.Scan(&project)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return refuse(403, wire.CodeForbidden, "you may not push to this project", askOperator)
@@ -51,8 +52,9 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 				WHERE g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
 					AND g.hash = decode(i.hash, 'hex') AND g.replaced`, by.one, by.two, p.Tombstones)
 		}
-		if len(p.Statements) > 0 {
-			hashes := queueStatements(b, whose{reached, hash, p.Project}, p, count)
+		if needed == wire.Writer {
+			by := whose{reached, hash, p.Project}
+			hashes := append(queueStatements(b, by, p, count), queueEdits(b, by, p, count)...)
 			b.Queue(`SELECT encode(g.hash, 'hex') FROM `+reached+` t JOIN memoir.tombstone g
 				ON g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
 				WHERE g.hash IN (SELECT decode(h, 'hex') FROM unnest($3::text[]) h)`, hash, p.Project, hashes).
@@ -96,10 +98,12 @@ func queueTombstones(b *pgx.Batch, w whose, p wire.Push, replaced bool, count fu
 		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n, $5
 		FROM `+w.table+` t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, p.Tombstones, len(p.Statements)+len(p.Tombstones), replaced).Exec(count)
-	b.Queue(`DELETE FROM memoir.statement s USING `+w.table+` t, unnest($3::text[]) AS i(hash)
-		WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
-			AND s.hash = decode(i.hash, 'hex')`, w.one, w.two, p.Tombstones)
+		w.one, w.two, p.Tombstones, p.Items(), replaced).Exec(count)
+	for _, table := range []string{"statement", "edit"} {
+		b.Queue(`DELETE FROM memoir.`+table+` s USING `+w.table+` t, unnest($3::text[]) AS i(hash)
+			WHERE s.organisation = t.organisation AND s.project = t.project AND s.member = t.member
+				AND s.hash = decode(i.hash, 'hex')`, w.one, w.two, p.Tombstones)
+	}
 }
 
 // queueStatements returns the hashes of the statements.
@@ -120,11 +124,11 @@ func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.Comma
 		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, hashes, sessions, own, days, bodies, n).Exec(count)
+		w.one, w.two, hashes, sessions, own, days, bodies, n+len(p.Edits)).Exec(count)
 	return hashes
 }
 
-// scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.
+// scan refuses a push if a text of a statement or an edit has a secret. The refusal names the rule and the hash, not the text.
 func (h *Hub) scan(p wire.Push) error {
 	if found := h.scanner.Find(p.Project); len(found) > 0 {
 		refused := refuse(422, wire.CodeSecret, "the project's key has a secret ("+found[0].Rule+")",
@@ -132,13 +136,18 @@ func (h *Hub) scan(p wire.Push) error {
 		refused.Rule = found[0].Rule
 		return refused
 	}
-	for _, s := range p.Statements {
+	all := slices.Clone(p.Statements)
+	for _, e := range p.Edits {
+		body, _ := json.Marshal([]string{e.Before, e.After})
+		all = append(all, wire.Statement{Hash: e.Hash, Body: body})
+	}
+	for _, s := range all {
 		rule, err := h.secretIn(s.Body)
 		if err != nil {
 			return refuse(400, wire.CodeUsage, "a statement's body is no JSON object", "")
 		}
 		if rule != "" {
-			refused := refuse(422, wire.CodeSecret, "a statement has a secret ("+rule+")", "update memoir on that machine")
+			refused := refuse(422, wire.CodeSecret, "what is pushed has a secret ("+rule+")", "update memoir on that machine")
 			refused.Rule, refused.Hash = rule, s.Hash
 			return refused
 		}

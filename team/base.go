@@ -123,12 +123,12 @@ func cleanArchive(content []byte, scanner *secrets.Scanner, err error) ([]byte, 
 			kept[path] = []byte(clean(string(content)))
 		}
 	}
-	return packed(kept, m.Citations)
+	return packed(m.Generation, kept, m.Citations)
 }
 
 // packed returns the content of a base's file.
-func packed(files memory.Files, citations map[string][]string) ([]byte, error) {
-	return memory.Pack(files, memory.Manifest{Citations: citations}.Describing(1, files))
+func packed(generation int, files memory.Files, citations map[string][]string) ([]byte, error) {
+	return memory.Pack(files, memory.Manifest{Citations: citations}.Describing(generation, files))
 }
 
 // Base returns what a hub made of a project. here are the extractions whose statements hold on this machine.
@@ -145,7 +145,7 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 			baseFile(o.Home, of.ID), err)
 	}
 	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{},
-		Member: wire.MemberName(hub.Member)}
+		Member: wire.MemberName(hub.Member), Generation: m.Generation}
 	b.Memory.Citations = m.Citations
 	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
 	for _, e := range sessions {
@@ -211,7 +211,7 @@ func (o Options) ForgetBase(of memoir.Project, b *consolidate.Base) error {
 			files[path] = []byte(text)
 		}
 	}
-	content, err := packed(files, left.Citations)
+	content, err := packed(b.Generation, files, left.Citations)
 	if err == nil {
 		err = disk.Replace(baseFile(o.Home, of.ID), content, 0o600)
 	}

@@ -284,7 +284,6 @@ const (
 	// EditRestored is a line that a restoration brought back. It cancels EditRemoved, and is EditAdded
 	// again if a person wrote the line.
 	EditRestored EditAction = "restored"
-
 	// A line that a later edit removed or added again. These only keep the places of other lines.
 	EditWasAdded   EditAction = "was added"
 	EditWasRemoved EditAction = "was removed"

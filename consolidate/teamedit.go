@@ -119,7 +119,8 @@ func Changed(edits []memoir.HandEdit) map[string]string {
 	for _, n := range edits {
 		gone[untold(n.Text)] = gone[untold(n.Text)] || n.File == memoir.MemoryFile && n.Action == memoir.EditRemoved
 		added, best, most := read(n), "", -1.0
-		if n.File != memoir.MemoryFile || n.Action != memoir.EditAdded && n.Action != memoir.EditWasAdded || added.citation == "" {
+		adds := n.Action == memoir.EditAdded || n.Action == memoir.EditWasAdded
+		if n.File != memoir.MemoryFile || !adds || added.citation == "" {
 			continue
 		}
 		for _, r := range edits {

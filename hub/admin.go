@@ -186,8 +186,8 @@ func remove(ctx context.Context, tx pgx.Tx, member int64) error {
 	return nil
 }
 
-// Erase removes a member with the statements and edits. A tombstone, which is a hash, stays of each, so that other machines drop
-// it and it does not come back. It returns how many were erased.
+// Erase removes a member with the statements and edits. A tombstone, which is a hash, stays of each, so that other
+// machines drop it and it does not come back. It returns how many were erased.
 func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, org, member int64) error {
 		if err := remove(ctx, tx, member); err != nil {

@@ -77,11 +77,13 @@ func (h *Hub) Handler() http.Handler {
 	for route, answer := range routes {
 		mux.Handle(route, h.answering(route, answer))
 	}
-	mux.Handle("/", h.answering("/", func(*http.Request, string) (any, error) {
-		return nil, refuse(404, wire.CodeNotFound, "the hub has no such address", "GET /openapi.json lists them")
-	}))
+	mux.Handle("/", h.answering("/", nowhere))
 	h.handleHealth(mux)
 	return mux
+}
+
+func nowhere(*http.Request, string) (any, error) {
+	return nil, refuse(404, wire.CodeNotFound, "the hub has no such address", "GET /openapi.json lists them")
 }
 
 // answering checks what every request of the API must have, and writes its answer.

@@ -128,7 +128,8 @@ func queueStatements(b *pgx.Batch, w whose, p wire.Push, count func(pgconn.Comma
 	return hashes
 }
 
-// scan refuses a push if a text of a statement or an edit has a secret. The refusal names the rule and the hash, not the text.
+// scan refuses a push if a text of a statement or an edit has a secret. The refusal names the rule and the hash, not
+// the text.
 func (h *Hub) scan(p wire.Push) error {
 	if found := h.scanner.Find(p.Project); len(found) > 0 {
 		refused := refuse(422, wire.CodeSecret, "the project's key has a secret ("+found[0].Rule+")",

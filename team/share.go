@@ -106,24 +106,6 @@ func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.H
 	return l
 }
 
-// edits returns the hand edits that leave, and why others stay. sent is what was sent of them.
-func (l leaving) edits(sent []store.Sent) (out []wire.Edit, held []Held) {
-	taken := map[string]bool{}
-	for _, s := range sent {
-		taken[s.Hash] = s.Key == l.key && s.Withdrawn
-	}
-	out = []wire.Edit{}
-	for _, e := range l.edited {
-		leaf, stays := l.wire("").Edit(e, taken)
-		if stays != "" {
-			held = append(held, Held{store.EditsOf + l.key, l.key, stays})
-		} else {
-			out = append(out, leaf)
-		}
-	}
-	return out, held
-}
-
 func (l leaving) wire(session string) wire.Leaving {
 	return wire.Leaving{Session: session, Secret: l.found,
 		Relative: func(text string) string { return relative(text, l.places) }}

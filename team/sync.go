@@ -262,45 +262,6 @@ func (s *syncing) compare(
 	return d
 }
 
-// wanted returns what adds the statements or edits of a session that the hub should have to a push, by hash, and what
-// stays here. A session waits, the last result, while its project's settings switch sharing off, or its project fails.
-func (s *syncing) wanted(ctx context.Context, o store.Outgoing) (map[string]func(*wire.Push), []Held, bool) {
-	edits := strings.HasPrefix(o.Session, store.EditsOf)
-	if o.Key == "" || o.Extraction == nil && !edits {
-		return nil, nil, false
-	}
-	project := s.projects[o.ProjectID]
-	settings, err := s.Settings(project)
-	switch {
-	case err != nil || settings.Off || !settings.Team.Share || s.failed[o.Key] != nil:
-		return nil, nil, true
-	case !edits && settings.Excluded(o.Extraction.CWD): // since the last scan
-		return nil, nil, false
-	case s.leaving.key != o.Key:
-		byHand, err := s.Store.HandEdits(ctx, project.ID)
-		if err != nil {
-			return nil, nil, true
-		}
-		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine, byHand)
-	}
-	out := map[string]func(*wire.Push){}
-	if edits {
-		leaves, held := s.leaving.edits(o.Sent)
-		for _, leaf := range leaves {
-			out[leaf.Hash] = func(p *wire.Push) { p.Edits = append(p.Edits, leaf) }
-		}
-		return out, held, false
-	}
-	leaves, held := s.leaving.of(*o.Extraction, o.Sent)
-	for _, leaf := range leaves {
-		out[leaf.Hash] = func(p *wire.Push) { p.Statements = append(p.Statements, leaf) }
-	}
-	return out, held, false
-}
-
-// maxEdits bounds the edits of a push: that many of wire.MaxEdit are within its bytes.
-const maxEdits = 50
-
 // send sends a parcel in pushes within the bounds. What the hub finds a secret in stays here, and so does all of a
 // project that the member only reads; edits wait for a newer hub. A failure of one project does not stop the others; an
 // error does.

@@ -41,7 +41,8 @@ func (e Edit) Check() error {
 			return bad("a text of an edit is not one visible line of at most %d bytes", MaxEdit)
 		}
 	}
-	if _, err := time.Parse(time.DateOnly, e.Day); err != nil || e.Before == "" || e.Generation < 1 || e.Before == e.After {
+	_, err := time.Parse(time.DateOnly, e.Day)
+	if err != nil || e.Before == "" || e.Generation < 1 || e.Before == e.After {
 		return bad("an edit has no day, generation or line, or changes nothing")
 	}
 	if e.Hash != e.Of() {

@@ -85,7 +85,7 @@ type Push struct {
 	Project    string      `json:"project"` // key; see Pull
 	Statements []Statement `json:"statements,omitempty"`
 	Edits      []Edit      `json:"edits,omitempty"`
-	Tombstones []string    `json:"tombstones,omitempty"` // hashes of the member's statements and edits; they need not be known
+	Tombstones []string    `json:"tombstones,omitempty"` // hashes of the member's; they need not be known
 }
 
 // Items counts what a push has.

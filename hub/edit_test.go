@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"memoir"
 	"memoir/hub"
 	"memoir/hub/hubtest"
 	"memoir/team/wire"
@@ -98,5 +99,37 @@ func TestAnEditIsRefused(t *testing.T) {
 		if w.Number(t, state) != before || w.Number(t, "SELECT count(*) FROM memoir.edit") != 2 {
 			t.Errorf("%s: something changed", what)
 		}
+	}
+}
+
+func TestEditsHoldInWhatAModelWrites(t *testing.T) {
+	d, anna, _ := modelled(t, nil, answer)
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	changed := task("one", "Ported the zebra parser.")
+	anna.push(shop, changed, task("two", "Tuned the heron cache."))
+	d.Idle(t)
+	line := func(word string) string {
+		for line := range strings.Lines(anna.fetch(shop, "").text) {
+			if strings.Contains(line, word) {
+				return memoir.WithoutTeam(memoir.LineText(line))
+			}
+		}
+		t.Fatalf("no line has %s", word)
+		return ""
+	}
+	zebra, heron := line("zebra"), line("heron")
+	anna.edit(edit(1, "2026-11-28", zebra, strings.Replace(zebra, "zebra", "okapi", 1)), edit(1, "2026-11-28", heron, ""))
+	d.Idle(t)
+	anna.push(shop, task("three", "Wrote the yak docs."))
+	d.Idle(t)
+	f := anna.fetch(shop, "")
+	if strings.Count(f.text, "okapi") != 1 || strings.Contains(f.text, "zebra") || strings.Contains(f.text, "heron") || !strings.Contains(f.text, "yak") {
+		t.Errorf("generation %s\n%s", f.number, f.text)
+	}
+	// The edit goes with the session that its line cites.
+	anna.push(shop, changed.Hash)
+	d.Idle(t)
+	if f := anna.fetch(shop, ""); strings.Contains(f.text, "okapi") {
+		t.Errorf("generation %s\n%s", f.number, f.text)
 	}
 }

@@ -268,6 +268,7 @@ type HandEdit struct {
 	Nth       int    // that of Section and After, from 1; 0 is any
 	Text      string // a Block; the whole content for EditFile
 	Others    int    // blocks with the same text in the file: before it was added, or after it was removed
+	Hub       int    // of a line that was removed, the generation of the hub that had it; 0: none
 	At        time.Time
 }
 
@@ -283,7 +284,6 @@ const (
 	// EditRestored is a line that a restoration brought back. It cancels EditRemoved, and is EditAdded
 	// again if a person wrote the line.
 	EditRestored EditAction = "restored"
-
 	// A line that a later edit removed or added again. These only keep the places of other lines.
 	EditWasAdded   EditAction = "was added"
 	EditWasRemoved EditAction = "was removed"

@@ -77,6 +77,11 @@ func MemberOf(key string) string {
 // FromTeam returns the end of a line that only other members' statements support. WithoutTeam removes it.
 func FromTeam(members []string) string { return fromTeam + strings.Join(members, ", ") + ")" }
 
+// HubsWords is the end of a line in a hub's own words, about what members' sessions say.
+func HubsWords(members []string) string {
+	return fromTeam + hubsWords + strings.Join(members, ", ") + ")"
+}
+
 // WithoutTeam removes the end that FromTeam adds to a line.
 func WithoutTeam(line string) string {
 	if at := strings.LastIndex(line, fromTeam); at >= 0 && strings.IndexByte(line[at:], ')') == len(line[at:])-1 {
@@ -85,10 +90,23 @@ func WithoutTeam(line string) string {
 	return line
 }
 
+// TeamOf returns the members that the end of a line names; see FromTeam.
+func TeamOf(line string) []string {
+	end := strings.TrimPrefix(line, WithoutTeam(line))
+	if end == "" {
+		return nil
+	}
+	end = strings.TrimPrefix(strings.TrimPrefix(end, fromTeam), hubsWords)
+	return strings.Split(strings.TrimSuffix(end, ")"), ", ")
+}
+
 // Answered reports whether a person answered about a line, by the times of answers. Whose the line is may have changed
 // since.
 func Answered(at map[string]int64, line string) bool {
 	return at[LineKey(line)] > 0 || at[LineKey(WithoutTeam(LineText(line)))] > 0
 }
 
-const fromTeam = " (from the team: "
+const (
+	fromTeam  = " (from the team: "
+	hubsWords = "the hub's words, citing "
+)

@@ -17,6 +17,8 @@ type Base struct {
 	Texts    []string             // that were forgotten
 	Covers   map[[2]string]bool   // the statements of Sessions, by session and id on this machine
 	Member   string               // this person's name at the hub
+
+	Generation int // its number at the hub
 }
 
 func (in Input) baseSessions() []memoir.Extraction {
@@ -142,8 +144,11 @@ func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []m
 	return left, all
 }
 
-// own reports whether a member's sessions alone back a line of a base, which cites them.
+// own reports whether a member's sessions alone back a line of a base, which cites them and names nobody else.
 func (r *renewal) own(heading, line string, lists map[string][]string, member string) bool {
+	if !slices.Equal(memoir.TeamOf(memoir.LineText(line)), []string{member}) {
+		return false
+	}
 	entries := slices.DeleteFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != member })
 	return len(entries) > 0 && r.supportOf(entries).backs(heading, "- "+untold(line), true)
 }
@@ -169,7 +174,7 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 			if !isEntry(strings.TrimSpace(line)) || len(entries) == 0 {
 				continue
 			}
-			line = withCitation(r.wordedBy(withoutBracket(r.line(line)), entries), entries, lists)
+			line = withCitation(r.wordedBy(withoutBracket(r.line(line)), entries, r.editors(line)), entries, lists)
 			if one.lines = append(one.lines, line); len(entries) == 1 { // `memoir why` shows the whole key
 				lists[lineKey(line)] = []string{entries[0].key + " " + entries[0].date}
 			}
@@ -179,9 +184,17 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 	return out
 }
 
+// editors returns the members that a line of a base names and does not cite: they are said to have changed it.
+func (r *renewal) editors(line string) []string {
+	entries := r.entries(line, r.present.Citations)
+	return slices.DeleteFunc(memoir.TeamOf(memoir.LineText(line)), func(name string) bool {
+		return slices.ContainsFunc(entries, func(e entry) bool { return memoir.MemberOf(e.key) == name })
+	})
+}
+
 // wordedBy ends a line of a base with the members whose statements here say it in these words, of the sessions that it
-// cites. Else it says that the words are the hub's: its model, or who has its database, words lines freely.
-func (r *renewal) wordedBy(line string, entries []entry) string {
+// cites. Else it says that the words are the hub's: its model, an edit, or who has its database, words lines freely.
+func (r *renewal) wordedBy(line string, entries []entry, editors []string) string {
 	text, cites, says := untold(line), []string{}, []string{}
 	for _, e := range entries {
 		cites = append(cites, memoir.MemberOf(e.key))
@@ -192,7 +205,7 @@ func (r *renewal) wordedBy(line string, entries []entry) string {
 		}
 	}
 	if len(says) == 0 {
-		says = []string{"the hub's words, citing " + strings.Join(distinct(cites), ", ")}
+		return memoir.WithoutTeam(line) + memoir.HubsWords(distinct(append(cites, editors...)))
 	}
 	return memoir.WithoutTeam(line) + memoir.FromTeam(distinct(says))
 }

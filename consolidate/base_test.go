@@ -58,6 +58,8 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 			[]string{"- the queue starves when a job is older than a day (from the team: ann) " + byAnn}},
 		{"words that the cited session does not say", known + "\n\n- any words (from the team: ann) " + byAnn + "\n- the queue starves when a job is older than a day (from the team: bob) " + byBob + "\n",
 			known, both, nil, []string{"- any words" + hubs("ann") + byAnn, "- the queue starves when a job is older than a day" + hubs("bob") + byBob}},
+		{"words of who changed it", known + "\n\n- other words (from the team: ann, bob) " + byAnn + "\n", known, both, nil,
+			[]string{"- other words" + hubs("ann, bob") + byAnn}},
 		{"words that one of the cited sessions says", known + "\n\n- the queue starves when a job is older than a day [" + strings.Trim(byBob, "[]") + ", " + strings.Trim(byAnn, "[]") + "]\n",
 			known, both, nil, []string{"- the queue starves when a job is older than a day (from the team: ann) " + strings.TrimSuffix(byBob, "]") + ", +1]"}},
 		{"a line that loads something", known + "\n\n- see ![x](http://host.example/x) <b>now</b> @~/.ssh/id " + byAnn + "\n", known, both, nil,

@@ -27,11 +27,14 @@ type unit struct {
 	hand bool // a person wrote it
 }
 
+// blockKey is memoir.BlockKey, whoever's line it is.
+func blockKey(text string) string { return memoir.WithoutTeam(memoir.BlockKey(text)) }
+
 func newEditor(text, heading string, again bool) *editor {
 	ed := &editor{have: map[string]int{}, hand: map[string]int{}, removed: map[string]bool{},
 		heading: heading, again: again}
 	for _, one := range memoir.Blocks(text) {
-		key := memoir.BlockKey(one.Text)
+		key := blockKey(one.Text)
 		ed.rest = append(ed.rest, &unit{one, key, false})
 		ed.have[key]++
 	}
@@ -81,7 +84,7 @@ func (ed *editor) skip(until func(u *unit) bool) (found bool) {
 // Without a key, the block is the heading.
 func (ed *editor) find(section, key string, nth int) bool {
 	at := [2]string{section, key}
-	name := cmp.Or(key, memoir.BlockKey(section))
+	name := cmp.Or(key, blockKey(section))
 	if name != "" && ed.have[name] == 0 || name == "" && nth == 0 {
 		return false
 	}
@@ -97,12 +100,12 @@ func (ed *editor) find(section, key string, nth int) bool {
 
 // remove removes an edit's block, unless as few are there as the person left. All that people wrote since stays.
 func (ed *editor) remove(n memoir.HandEdit) {
-	key := memoir.BlockKey(n.Text)
+	key := blockKey(n.Text)
 	if ed.have[key] <= n.Others {
 		return
 	}
 	is := func(u *unit) bool { return u.key == key && !u.hand }
-	found := ed.find(n.Section, memoir.BlockKey(n.After), n.Nth) && len(ed.rest) > 0 && ed.rest[0].key == key
+	found := ed.find(n.Section, blockKey(n.After), n.Nth) && len(ed.rest) > 0 && ed.rest[0].key == key
 	if found && ed.rest[0].hand {
 		for _, u := range slices.Concat(ed.done, ed.rest) {
 			if is(u) { // an equal one takes its part
@@ -133,12 +136,12 @@ func (ed *editor) add(n memoir.HandEdit) {
 	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
 	apart := strings.HasPrefix(text, "\n")
 	text = strings.TrimLeft(text, "\n")
-	key := memoir.BlockKey(text)
+	key := blockKey(text)
 	if key == "" {
 		return
 	}
 	byHand := n.Action == memoir.EditAdded
-	found := ed.find(n.Section, memoir.BlockKey(n.After), n.Nth)
+	found := ed.find(n.Section, blockKey(n.After), n.Nth)
 	if ed.have[key] > n.Others || ed.again && ed.have[key] > ed.hand[key] {
 		is := func(u *unit) bool { return u.key == key && !u.hand }
 		if found && len(ed.rest) > 0 && is(ed.rest[0]) || ed.seek(n.Section, is) {
@@ -216,8 +219,8 @@ type saying struct {
 }
 
 func sayingOf(entry string) saying {
-	text := memoir.WithoutTeam(withoutMark(entry)) // it stays removed, whoever says it
-	told, _, _ := strings.Cut(text, "” (after: ")  // the built-in model writes the context of a preference behind it
+	text := memoir.WithoutTeam(memoir.LineText(entry)) // it stays removed, whoever says it and whatever it cites
+	told, _, _ := strings.Cut(text, "” (after: ")      // the built-in model writes the context of a preference behind it
 	return saying{text, memoir.WordsOf(told)}
 }
 

@@ -171,23 +171,23 @@ var removal = []string{
 	`UPDATE memoir.member SET removed = coalesce(removed, now()) WHERE id = $1`,
 }
 
-// erasure deletes what the member $1 has sent, but for the statements; it locks their projects.
+// erasure deletes what the member $1 has sent, but for the statements and edits; it locks their projects.
 var erasure = []string{
 	`DELETE FROM memoir.token WHERE member = $1`,
 	`DELETE FROM memoir.transcript WHERE member = $1`,
 	`UPDATE memoir.tombstone SET replaced = false WHERE member = $1`,
-	`SELECT FROM memoir.project WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1)
-		ORDER BY id FOR UPDATE`,
+	`SELECT FROM memoir.project WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1
+		UNION SELECT project FROM memoir.edit WHERE member = $1) ORDER BY id FOR UPDATE`,
 }
 
-// Erase removes a member with the statements. A tombstone, which is a hash, stays of each, so that other machines drop
-// it and it does not come back. It returns how many were erased.
+// Erase removes a member with the statements and edits. A tombstone, which is a hash, stays of each, so that other
+// machines drop it and it does not come back. It returns how many were erased.
 func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, org, member int64) error {
 		if err := inOrder(ctx, tx, member, slices.Concat(removal, erasure)); err != nil {
 			return err
 		}
-		done, err := tx.Exec(ctx, withdrawing(`member = $1`, false), member)
+		done, err := tx.Exec(ctx, withdrawing(`member = $1`, `member = $1`, false), member)
 		if erased = int(done.RowsAffected()); err != nil {
 			return err
 		}
@@ -312,8 +312,14 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 		INSERT INTO memoir.statement
 		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.session, m.own, m.day, m.body
 		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
-	b.Queue(`DELETE FROM memoir.statement s USING memoir.tombstone g
-		WHERE s.project = $1 AND g.project = $1 AND s.member = g.member AND s.hash = g.hash`, into)
+	b.Queue(`WITH moved AS (DELETE FROM memoir.edit WHERE project = $2 RETURNING *)
+		INSERT INTO memoir.edit
+		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.generation, m.day, m.before, m.after
+		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
+	for _, table := range []string{"statement", "edit"} {
+		b.Queue(`DELETE FROM memoir.`+table+` s USING memoir.tombstone g
+			WHERE s.project = $1 AND g.project = $1 AND s.member = g.member AND s.hash = g.hash`, into)
+	}
 	b.Queue(newEpoch+` WHERE EXISTS (SELECT FROM memoir.project WHERE id = $1 AND seq > 0)`, from)
 	b.Queue(`UPDATE memoir.project p SET seq = p.seq + f.seq FROM memoir.project f
 		WHERE p.id = $1 AND f.id = $2`, into, from)

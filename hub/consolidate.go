@@ -35,6 +35,7 @@ type work struct {
 	parent  generation
 	policy  Policy
 	input   consolidate.Input
+	edits   []consolidate.TeamEdit // the oldest first
 }
 
 // generation is one that was made, or is to be published.
@@ -82,6 +83,9 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 		}
 		if err == nil {
 			extractions, err = h.readStatements(ctx, tx, w)
+		}
+		if err == nil {
+			err = w.readEdits(ctx, tx)
 		}
 		return err
 	})
@@ -142,6 +146,9 @@ func (w *work) inputOf(extractions []memoir.Extraction) consolidate.Input {
 		in.Current = memory.Snapshot{
 			Generation: int(w.parent.number), Files: w.parent.files, Manifest: w.parent.manifest}.Consolidation()
 		w.renumber(extractions)
+		if in.Current != nil {
+			_, in.HandEdits = consolidate.WithTeamEdits(*in.Current, w.edits)
+		}
 	}
 	slices.SortFunc(extractions, func(a, b memoir.Extraction) int { return cmp.Compare(a.SessionKey, b.SessionKey) })
 	in.Extractions = extract.Later(extract.OfKnown(extractions))
@@ -196,6 +203,8 @@ func (h *Hub) nextGeneration(
 		return nil, false, nil
 	}
 	if err == nil {
+		made = w.edited(made)
+		in = w.input
 		err = consolidate.Verify(made, in)
 	}
 	if err != nil {

@@ -22,8 +22,9 @@ import (
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for route, answer := range map[string]answer{
-		"POST /v1/push": h.pushed, "POST /v1/sessions": h.sent,
-		"GET /v1/pull": h.pull, "GET /v1/archive": h.archive,
+		"POST /v1/push": h.pushed, "POST /v1/edits": h.pushed, // see wire.Edit
+		"POST /v1/sessions": h.sent,
+		"GET /v1/pull":      h.pull, "GET /v1/archive": h.archive,
 		"POST /v1/join": h.join, "POST /v1/rotate": h.rotate, "GET /v1/me": h.me, "DELETE /v1/me": h.leave,
 		"/": func(*http.Request, string) (any, error) {
 			return nil, refuse(404, wire.CodeNotFound, "the hub has no such address", "GET /openapi.json lists them")

@@ -12,13 +12,16 @@ import (
 	"memoir"
 )
 
+// first is the oldest migration. It makes the tables as the ones before it did, which are gone.
+const first = 3
+
 //go:embed migration/*.sql
 var migrations embed.FS
 
 // SchemaVersion returns the number of the newest migration.
 func SchemaVersion() int {
 	names, _ := fs.Glob(migrations, "migration/[0-9]*.sql")
-	return len(names)
+	return first - 1 + len(names)
 }
 
 // Migrate applies the migrations that the database lacks, each in a transaction of its own, and grants serveRole what
@@ -61,8 +64,12 @@ func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (n i
 	if version >= SchemaVersion() {
 		return 0, true, apply(ctx, tx, "grants", serveRole)
 	}
-	if err = apply(ctx, tx, fmt.Sprintf("%03d", version+1), serveRole); err == nil {
-		_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, version+1)
+	next := version + 1
+	if version == 0 {
+		next = first
+	}
+	if err = apply(ctx, tx, fmt.Sprintf("%03d", next), serveRole); err == nil {
+		_, err = tx.Exec(ctx, `INSERT INTO memoir.migration (version) VALUES ($1)`, next)
 	}
 	return 1, false, err
 }

@@ -27,7 +27,7 @@ func TestTheSchemaHasTheFieldsOfTheProtocol(t *testing.T) {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []any{wire.Statement{}, wire.Push{}, wire.Pushed{}, wire.Page{}, wire.Change{}, wire.Join{}, wire.Rotate{},
+	for _, of := range []any{wire.Statement{}, wire.Edit{}, wire.Push{}, wire.Pushed{}, wire.Page{}, wire.Change{}, wire.Join{}, wire.Rotate{},
 		wire.Joined{}, wire.Problem{}, wire.Transcript{}, wire.Accepted{}} {
 		var fields []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {

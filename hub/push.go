@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -52,19 +53,20 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 	count := counting(&pushed.New)
 	var project int64
 	needed := wire.Writer
-	if len(p.Statements) == 0 {
+	if len(p.Statements)+len(p.Edits) == 0 {
 		needed = wire.Reader
 	}
 	store := func(b *pgx.Batch, hash []byte) {
 		queueProject(b, hash, p.Project)
 		b.Queue(`UPDATE memoir.project p SET seq = p.seq + $3 FROM memoir.reach($1, $2, $4::memoir.role) t
 			WHERE p.id = t.project AND p.organisation = t.organisation RETURNING p.id`,
-			hash, p.Project, len(p.Statements)+len(p.Tombstones), string(needed)).QueryRow(intoReached(&project))
+			hash, p.Project, p.Items(), string(needed)).QueryRow(intoReached(&project))
 		if len(p.Tombstones) > 0 {
 			queueTombstones(b, hash, p, count)
 		}
-		if len(p.Statements) > 0 {
-			hashes := queueStatements(b, whose{reached, hash, p.Project}, p.Statements, count)
+		if needed == wire.Writer {
+			by := whose{reached, hash, p.Project}
+			hashes := slices.Concat(queueStatements(b, by, p.Statements, len(p.Edits), count), queueEdits(b, by, p.Edits, count))
 			b.Queue(`SELECT encode(g.hash, 'hex') FROM `+reached+` t JOIN memoir.tombstone g
 				ON g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
 				WHERE g.hash IN (SELECT decode(h, 'hex') FROM unnest($3::text[]) h)`, hash, p.Project, hashes).
@@ -101,8 +103,10 @@ func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.C
 	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
 		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n FROM `+mine+`
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		hash, p.Project, p.Tombstones, len(p.Statements)+len(p.Tombstones)).Exec(count)
-	b.Queue(`DELETE FROM memoir.statement o USING `+mine+` WHERE`+same, hash, p.Project, p.Tombstones)
+		hash, p.Project, p.Tombstones, p.Items()).Exec(count)
+	for _, table := range []string{"statement", "edit"} {
+		b.Queue(`DELETE FROM memoir.`+table+` o USING `+mine+` WHERE`+same, hash, p.Project, p.Tombstones)
+	}
 	b.Queue(`UPDATE memoir.tombstone o SET replaced = false FROM `+mine+` WHERE o.replaced AND`+same,
 		hash, p.Project, p.Tombstones)
 }
@@ -124,11 +128,14 @@ func intoReached(project *int64) func(pgx.Row) error {
 	}
 }
 
-// queueStatements returns the hashes of the statements.
+// queueStatements numbers the statements of a push, behind which others follow, and returns their hashes.
 func queueStatements(
-	b *pgx.Batch, w whose, statements []wire.Statement, count func(pgconn.CommandTag) error,
+	b *pgx.Batch, w whose, statements []wire.Statement, behind int, count func(pgconn.CommandTag) error,
 ) (hashes []string) {
 	n := len(statements)
+	if n == 0 {
+		return nil
+	}
 	hashes = make([]string, n)
 	sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n)
 	own := make([]bool, n)
@@ -144,15 +151,17 @@ func queueStatements(
 		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, hashes, sessions, own, days, bodies, n).Exec(count)
+		w.one, w.two, hashes, sessions, own, days, bodies, n+behind).Exec(count)
 	return hashes
 }
 
-// withdrawing is SQL that deletes the statements of a condition, and leaves a numbered tombstone of each. replaced says
-// that no person withdraws them.
-func withdrawing(condition string, replaced bool) string {
-	return `WITH gone AS (
-			DELETE FROM memoir.statement WHERE ` + condition + ` RETURNING organisation, project, member, hash),
+// withdrawing is SQL that deletes the statements of a condition and the edits of another one, and leaves a numbered
+// tombstone of each. replaced says that no person withdraws them.
+func withdrawing(statements, edits string, replaced bool) string {
+	return `WITH said AS (
+			DELETE FROM memoir.statement WHERE ` + statements + ` RETURNING organisation, project, member, hash),
+		edits AS (DELETE FROM memoir.edit WHERE ` + edits + ` RETURNING organisation, project, member, hash),
+		gone AS (SELECT * FROM said UNION ALL SELECT * FROM edits),
 		numbered AS (SELECT *, row_number() OVER (PARTITION BY project ORDER BY hash) AS n FROM gone),
 		raised AS (
 			UPDATE memoir.project p SET seq = seq + c.n
@@ -171,7 +180,8 @@ func counting(n *int) func(pgconn.CommandTag) error {
 	}
 }
 
-// scan refuses a push if a text of a statement has a secret. The refusal names the rule and the hash, not the text.
+// scan refuses a push if a text of a statement or an edit has a secret. The refusal names the rule and the hash, not
+// the text.
 func (h *Hub) scan(p wire.Push) error {
 	if found := h.scanner.Find(p.Project); len(found) > 0 {
 		refused := refuse(422, wire.CodeSecret, "the project's key has a secret ("+found[0].Rule+")",
@@ -179,13 +189,18 @@ func (h *Hub) scan(p wire.Push) error {
 		refused.Rule = found[0].Rule
 		return refused
 	}
-	for _, s := range p.Statements {
+	all := slices.Clone(p.Statements)
+	for _, e := range p.Edits {
+		body, _ := json.Marshal([]string{e.Before, e.After})
+		all = append(all, wire.Statement{Hash: e.Hash, Body: body})
+	}
+	for _, s := range all {
 		rule, err := h.secretIn(s.Body)
 		if err != nil {
 			return refuse(400, wire.CodeUsage, "a statement's body is no JSON object", "")
 		}
 		if rule != "" {
-			refused := refuse(422, wire.CodeSecret, "a statement has a secret ("+rule+")", "update memoir on that machine")
+			refused := refuse(422, wire.CodeSecret, "what is pushed has a secret ("+rule+")", "update memoir on that machine")
 			refused.Rule, refused.Hash = rule, s.Hash
 			return refused
 		}

@@ -288,12 +288,12 @@ func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, e memoir.Extrac
 	}
 	changed, b := 0, &pgx.Batch{}
 	b.Queue(withdrawing(`organisation = $1 AND project = $2 AND member = $3 AND session = $4 AND NOT own
-		AND hash NOT IN (SELECT decode(h, 'hex') FROM unnest($5::text[]) h)`, true),
+		AND hash NOT IN (SELECT decode(h, 'hex') FROM unnest($5::text[]) h)`, `false`, true),
 		w.organisation, w.project, w.member, w.session, hashes).Exec(counting(&changed))
 	b.Queue(`UPDATE memoir.project SET seq = seq + $3 WHERE organisation = $1 AND id = $2`,
 		w.organisation, w.project, len(statements))
 	queueStatements(b, whose{`(SELECT organisation, id AS project, $2::bigint AS member, seq AS newest
-		FROM memoir.project WHERE id = $1::bigint)`, w.project, w.member}, statements, counting(&changed))
+		FROM memoir.project WHERE id = $1::bigint)`, w.project, w.member}, statements, 0, counting(&changed))
 	err = tx.SendBatch(ctx, b).Close()
 	if err == nil && changed > 0 {
 		err = h.queue(ctx, tx, consolidateArgs{w.project})

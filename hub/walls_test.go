@@ -34,8 +34,10 @@ func newTwo(t *testing.T) two {
 	}
 	w.theirs = join(t, w.url, code)
 	w.theirs.push(shop, w.said)
+	w.theirs.edit(edit(1, "2026-11-28", "theirs", ""))
 	w.theirs.send(session(t, "theirs", day, "make theirs"))
 	w.ours.push(shop, statement("ours"), withBody(`{"text":"mine"}`, true))
+	w.ours.edit(edit(1, "2026-11-28", "ours", ""))
 	d.Must(t, `INSERT INTO memoir.archive SELECT p.organisation, p.id, sha256(o.name::bytea), o.name::bytea
 			FROM memoir.project p JOIN memoir.organisation o ON o.id = p.organisation;
 		INSERT INTO memoir.generation SELECT organisation, project, 1, 0, 1, hash, 'builtin', 'published' FROM memoir.archive;
@@ -81,6 +83,12 @@ func (w two) check(t *testing.T) {
 	}
 	machine{t: t, url: w.url, token: "guess"}.refused(wire.CodeUnauthorised, "GET", pullPath(shop, "", 0), nil)
 	machine{t: t, url: w.url}.refused(wire.CodeUnauthorised, "POST", "/v1/push", pushOf(shop, statement("nobody's")))
+
+	join(t, w.url, w.Member(t, "taker", wire.Writer)).push(shop, edit(1, "2026-11-28", "theirs", "").Hash,
+		edit(1, "2026-11-28", "ours", "").Hash)
+	if n := w.Number(t, "SELECT count(*) FROM memoir.edit"); n != 2 {
+		t.Errorf("%d edits are left", n)
+	}
 }
 
 func TestNobodyReachesWhatIsNotTheirs(t *testing.T) { newTwo(t).check(t) }
@@ -94,7 +102,7 @@ func TestThePredicatesHoldWithoutThePolicies(t *testing.T) {
 }
 
 // tables are all tables of the schema.
-var tables = []string{"access", "archive", "audit", "code", "generation", "hub", "ledger", "member", "migration", "organisation", "project", "statement", "token",
+var tables = []string{"access", "archive", "audit", "code", "edit", "generation", "hub", "ledger", "member", "migration", "organisation", "project", "statement", "token",
 	"tombstone", "transcript"}
 
 func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
@@ -111,7 +119,7 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 
 	visible := map[string]int{"access": 1, "code": 0, "member": 2, "organisation": 1, "project": 1, "statement": 2, "token": 1,
 		"tombstone": 0, "hub": 1, "migration": hub.SchemaVersion(),
-		"archive": 1, "generation": 1, "ledger": 0, "transcript": 0}
+		"archive": 1, "edit": 1, "generation": 1, "ledger": 0, "transcript": 0}
 	for _, pooled := range []bool{false, true} {
 		conn := connect(t, w.URL(hubtest.Serve, w.Name, pooled))
 		for range 3 { // a connection is used again
@@ -126,6 +134,9 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			if got := count(t, conn, ours, ben, "statement"); got != 1 { // not anna's own
 				t.Errorf("a reader sees %d statements", got)
 			}
+			if got := count(t, conn, ours, ben, "edit"); got != 0 { // members get them by generations
+				t.Errorf("a reader sees %d edits", got)
+			}
 			if got := count(t, conn, theirs, anna, "statement"); got != 0 {
 				t.Errorf("a member of another organisation sees %d statements", got)
 			}
@@ -133,6 +144,9 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 		insert := func(org, project, member int64) string {
 			return fmt.Sprintf(`INSERT INTO memoir.statement VALUES (%d, %d, %d, '\x01', 99, '', false, '2026-01-01', '{}')`,
 				org, project, member)
+		}
+		change := func(org, project, member int64) string {
+			return fmt.Sprintf(`INSERT INTO memoir.edit VALUES (%d, %d, %d, '\x01', 99, 1, '2026-01-01', 'a', 'b')`, org, project, member)
 		}
 		transcript := func(org, project, member int64) string {
 			return fmt.Sprintf(`INSERT INTO memoir.transcript (organisation, project, member, machine, hash, session, source, ended,
@@ -157,6 +171,10 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			"a policy":                  {ours, anna, `UPDATE memoir.organisation SET review = false`},
 			"more rights":               {ours, anna, `UPDATE memoir.access SET role = 'admin'`},
 			"the audit":                 {ours, anna, `SELECT count(*) FROM memoir.audit`},
+			"another's edit":            {ours, anna, change(ours, project, ben)},
+			"a reader's edit":           {ours, ben, change(ours, project, ben)},
+			"a foreign edit":            {ours, anna, change(theirs, foreign, other)},
+			"an edit of an edit":        {ours, anna, `UPDATE memoir.edit SET after = 'x'`},
 			"another's transcript":      {ours, anna, transcript(ours, project, ben)},
 			"a reader's transcript":     {ours, ben, transcript(ours, project, ben)},
 			"a foreign transcript":      {ours, anna, transcript(theirs, foreign, other)},
@@ -168,6 +186,7 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 		}
 		for name, sql := range map[string]string{
 			"statements": `DELETE FROM memoir.statement WHERE member <> ` + fmt.Sprint(anna),
+			"edits":      `DELETE FROM memoir.edit WHERE member <> ` + fmt.Sprint(anna),
 			"tokens":     `UPDATE memoir.token SET revoked = now() WHERE member <> ` + fmt.Sprint(anna),
 			"projects":   `UPDATE memoir.project SET seq = 0 WHERE organisation <> ` + fmt.Sprint(ours),
 			"codes":      `DELETE FROM memoir.code`,
@@ -204,7 +223,7 @@ func TestAWorkerReachesItsProjectAlone(t *testing.T) {
 		return tag.RowsAffected(), err
 	}
 	for table, n := range map[string]int64{"access": 0, "code": 0, "token": 0, "member": 1, "organisation": 1, "project": 1,
-		"statement": 1, "tombstone": 1, "generation": 2, "archive": 1, "ledger": 1} {
+		"statement": 1, "edit": 1, "tombstone": 1, "generation": 2, "archive": 1, "ledger": 1} {
 		if got, err := try("SELECT * FROM memoir." + table); err != nil || got != n {
 			t.Errorf("a worker sees %d rows of %s, not %d: %v", got, table, n, err)
 		}
@@ -215,6 +234,7 @@ func TestAWorkerReachesItsProjectAlone(t *testing.T) {
 	for name, sql := range map[string]string{
 		"a statement":       fmt.Sprintf(`INSERT INTO memoir.statement VALUES (%d, %d, 1, '\x01', 99, '', false, '2026-01-01', '{}')`, ours, project),
 		"no statement":      `DELETE FROM memoir.statement`,
+		"no edit":           `DELETE FROM memoir.edit`,
 		"another's":         fmt.Sprintf(`INSERT INTO memoir.generation VALUES (%d, %d, 1, 0, 1, NULL, 'any', 'published')`, ours, site),
 		"another's archive": fmt.Sprintf(`INSERT INTO memoir.archive VALUES (%d, %d, 'x', 'x')`, ours, site),
 		"another's call":    fmt.Sprintf(`INSERT INTO memoir.ledger (organisation, project, model, tokens, cost) VALUES (%d, %d, 'x', 1, 1)`, ours, site),

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -118,10 +119,16 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generation int64,
 	edits []memoir.HandEdit) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		if _, err := t.exec(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
+		sent := map[string]int64{} // the hub may have another generation by now
+		if err := errors.Join(fill(t, sent, `SELECT text, hub FROM hand_edit WHERE project_id = ? AND base = ? AND hub > 0`,
+			projectID, generation), t.run(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`,
+			projectID, generation)); err != nil {
 			return err
 		}
 		for _, n := range edits {
+			if n.Action == memoir.EditRemoved {
+				n.Hub = cmp.Or(int(sent[n.Text]), n.Hub)
+			}
 			if n.At.IsZero() {
 				n.At = s.now()
 			}
@@ -140,9 +147,9 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 }
 
 func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
-	return t.run(`INSERT INTO hand_edit (project_id, base, file, action, section, after, nth, text, others, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Nth, n.Text, n.Others, millis(n.At))
+	return t.run(`INSERT INTO hand_edit (project_id, base, file, action, section, after, nth, text, others, at, hub)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Nth, n.Text, n.Others, millis(n.At), n.Hub)
 }
 
 // Answered returns when a person answered about lines of a project's memory, in milliseconds by key; see Answer.
@@ -177,13 +184,13 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 		var origins []string
 		earlier := map[[2]string][]int{} // by file and line, the edits in effect
 		added := map[[2]string]bool{}    // files and lines that a person ever added
-		err := t.each(`SELECT id, project_id, file, action, section, after, nth, text, others, at, origin FROM hand_edit
+		err := t.each(`SELECT id, project_id, file, action, section, after, nth, text, others, at, origin, hub FROM hand_edit
 			WHERE project_id = ? ORDER BY base, id`,
 			[]any{projectID}, func(scan scanner) error {
 				var n memoir.HandEdit
 				var origin string
 				if err := scan(&n.ID, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Nth, &n.Text,
-					&n.Others, timeColumn{&n.At}, &origin); err != nil {
+					&n.Others, timeColumn{&n.At}, &origin, &n.Hub); err != nil {
 					return err
 				}
 				line := lineOf(n)

@@ -127,11 +127,15 @@ type Sent struct {
 	Told      bool // the hub has it so; else it may
 }
 
+// EditsOf begins the key of what is a session in the outbox: the hand edits of the project with the key behind it.
+const EditsOf = "edit:"
+
 // Outgoing is a session of which the hub may lack something.
 type Outgoing struct {
 	Session    string
 	N          int64              // of the change that it is in the outbox for
-	Key        string             // of the shared project that it is an input of; empty: nothing of it may leave
+	ProjectID  string             // of the shared project that it is an input of
+	Key        string             // of that project; empty: nothing of it may leave
 	Extraction *memoir.Extraction // nil if nothing of it may leave
 	Sent       []Sent
 }
@@ -139,13 +143,14 @@ type Outgoing struct {
 // Outbox returns at most most sessions of the outbox, those behind a key.
 func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing, error) {
 	return fetch(ctx, s, func(t tx) ([]Outgoing, error) {
-		out, err := collect(t, `SELECT o.session_key, o.n, coalesce(h.key, '') FROM outbox o
+		out, err := collect(t, `SELECT o.session_key, o.n, coalesce(h.key, ''), coalesce(h.project_id, '')
+			FROM outbox o
 			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
 				AND NOT (e.session_key LIKE 'memoir:note-%'
 					AND e.session_key IN (SELECT o.session_key`+replacements+` AND o.session_key IS NOT NULL))
-			LEFT JOIN share h ON h.project_id = e.project_id
+			LEFT JOIN share h ON h.project_id = e.project_id OR o.session_key = 'edit:' || h.key
 			WHERE o.session_key > ? ORDER BY o.session_key LIMIT ?`, []any{after, most},
-			func(scan scanner, o *Outgoing) error { return scan(&o.Session, &o.N, &o.Key) })
+			func(scan scanner, o *Outgoing) error { return scan(&o.Session, &o.N, &o.Key, &o.ProjectID) })
 		for i := range out {
 			o := &out[i]
 			if o.Key != "" && err == nil {

@@ -96,7 +96,7 @@ func (s *syncing) storeBase(ctx context.Context, share store.Share, etag string,
 		var files memory.Files
 		var m memory.Manifest
 		if files, m, err = cleaned(content, etag, s.Scanner); err == nil {
-			err = putBase(s.Home, id, files, m.Citations)
+			err = putBase(s.Home, id, m.Generation, files, m.Citations)
 		}
 		if err == nil {
 			err = s.Store.Edited(ctx, id)
@@ -111,8 +111,8 @@ func (s *syncing) storeBase(ctx context.Context, share store.Share, etag string,
 	return err
 }
 
-func putBase(home, id string, files memory.Files, citations map[string][]string) error {
-	content, err := memory.Pack(files, memory.Manifest{Citations: citations}.Describing(1, files))
+func putBase(home, id string, generation int, files memory.Files, citations map[string][]string) error {
+	content, err := memory.Pack(files, memory.Manifest{Citations: citations}.Describing(generation, files))
 	if err == nil {
 		err = disk.Replace(baseFile(home, id), content, 0o600)
 	}
@@ -180,7 +180,7 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 			baseFile(o.Home, of.ID), err)
 	}
 	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{},
-		Member: wire.MemberName(hub.Member)}
+		Member: wire.MemberName(hub.Member), Generation: m.Generation}
 	b.Memory.Citations = m.Citations
 	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
 	for _, e := range sessions {
@@ -246,5 +246,5 @@ func (o Options) ForgetBase(of memoir.Project, b *consolidate.Base) error {
 			files[path] = []byte(text)
 		}
 	}
-	return putBase(o.Home, of.ID, files, left.Citations)
+	return putBase(o.Home, of.ID, b.Generation, files, left.Citations)
 }

@@ -9,9 +9,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/config"
+	"memoir/consolidate"
 	"memoir/secrets"
 	"memoir/store"
 	"memoir/team/wire"
@@ -53,8 +55,11 @@ func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error
 // Statement is a statement as it leaves.
 type Statement = wire.Statement
 
-// WouldLeave returns all statements that would leave of a project if it was shared, and those that would stay.
-func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]Statement, []Held, error) {
+// Edit is a hand edit as it leaves.
+type Edit = wire.Edit
+
+// WouldLeave returns all statements and hand edits that would leave of a project if it was shared, and why others stay.
+func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]Statement, []Edit, []Held, error) {
 	out, held := []Statement{}, []Held{}
 	h, _ := Load(o.Home) // a home that has joined none may look, too
 	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)
@@ -69,7 +74,8 @@ func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([
 			out, held = append(out, leaves...), append(held, stay...)
 		}
 	}
-	return out, held, cmp.Or(err, errReplaced, errSettings, errEdits)
+	leaves, stay := l.edits(nil)
+	return out, leaves, append(held, stay...), cmp.Or(err, errReplaced, errSettings, errEdits)
 }
 
 // leaving is what may leave of the extractions of one project.
@@ -78,15 +84,31 @@ type leaving struct {
 	scanner      *secrets.Scanner
 	places       []place
 	removed      map[string]bool // keys of lines that a person took out of the memory
+	edited       []wire.Edit     // lines of the hub that a person removed or changed; of these, the statements stay
 }
 
 func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.HandEdit) leaving {
-	l := leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome), map[string]bool{}}
+	l := leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome), map[string]bool{}, []wire.Edit{}}
+	changed := consolidate.Changed(edits)
 	for _, edit := range edits {
-		line := memoir.LineKey(memoir.WithoutTeam(memoir.LineText(edit.Text)))
-		l.removed[line] = l.removed[line] || edit.File == memoir.MemoryFile && edit.Action == memoir.EditRemoved
+		if edit.File != memoir.MemoryFile || edit.Action != memoir.EditRemoved {
+			continue
+		}
+		line := memoir.WithoutTeam(memoir.LineText(edit.Text))
+		if edit.Hub > 0 {
+			l.edited = append(l.edited, wire.Edit{Generation: edit.Hub, Before: line, After: changed[line],
+				Day: edit.At.UTC().Format(time.DateOnly)})
+		}
+		if key := memoir.LineKey(line); edit.Hub == 0 || changed[line] == "" {
+			l.removed[key] = true
+		}
 	}
 	return l
+}
+
+func (l leaving) wire(session string) wire.Leaving {
+	return wire.Leaving{Session: session, Secret: l.found,
+		Relative: func(text string) string { return relative(text, l.places) }}
 }
 
 // of returns the statements that leave of an extraction, each once, and those that stay here. sent is what was sent of
@@ -99,8 +121,7 @@ func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statemen
 	e.Statements = slices.DeleteFunc(slices.Clone(e.Statements), func(st memoir.Statement) bool {
 		return l.removed[memoir.LineKey(st.Text)]
 	})
-	out, stay := wire.Leaving{Session: wire.SessionHash(e.SessionKey, l.machine), Secret: l.found,
-		Relative: func(text string) string { return relative(text, l.places) }}.Of(e, taken)
+	out, stay := l.wire(wire.SessionHash(e.SessionKey, l.machine)).Of(e, taken)
 	for _, why := range stay {
 		held = append(held, Held{e.SessionKey, l.key, why})
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -33,6 +34,7 @@ type Options struct {
 // Report counts what a synchronisation did.
 type Report struct {
 	Sent      int      `json:"sent"`
+	Edits     int      `json:"edits"` // hand edits that were sent
 	Withdrawn int      `json:"withdrawn"`
 	Received  int      `json:"received"`
 	Held      []Held   `json:"held"`     // statements that stay here
@@ -91,7 +93,8 @@ type syncing struct {
 
 	failed    map[string]error  // of projects, by key
 	sessions  map[string]string // of statements that are being sent, by hash
-	refused   map[string]bool   // hashes of statements that the hub refuses
+	refused   map[string]bool   // hashes of statements and edits that the hub refuses
+	older     bool              // the hub takes no edits yet
 	forgotten map[string]bool   // hashes of sessions
 }
 
@@ -212,7 +215,7 @@ func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstone
 	for i := range all {
 		d := &all[i]
 		for j := range d.Sent {
-			failed := s.failed[d.Sent[j].Key] != nil
+			failed := s.failed[d.Sent[j].Key] != nil || s.older && strings.HasPrefix(d.Of.Session, store.EditsOf)
 			d.Sent[j].Told = !failed && !s.refused[d.Sent[j].Hash]
 			d.Whole = d.Whole && !failed
 		}
@@ -238,7 +241,7 @@ func (s *syncing) compare(
 		return parcels[key]
 	}
 	for _, was := range o.Sent {
-		_, stays := wanted[was.Hash]
+		stays := wanted[was.Hash] != nil
 		if (stays || waits) && was.Key == o.Key && !was.Withdrawn {
 			known[was.Hash] = was.Told
 		} else if !was.Withdrawn || !was.Told {
@@ -253,46 +256,18 @@ func (s *syncing) compare(
 	s.state.Held = append(s.state.Held, held...)
 	for _, hash := range slices.Sorted(maps.Keys(wanted)) {
 		if !known[hash] {
-			p := parcel(o.Key, hash, false)
-			p.Statements = append(p.Statements, wanted[hash])
+			wanted[hash](parcel(o.Key, hash, false))
 			s.sessions[hash] = o.Session
 		}
 	}
 	return d
 }
 
-// wanted returns the statements of a session that the hub should have, and those that stay here. A session waits, the
-// last result, while its project's settings switch sharing off, or its project fails.
-func (s *syncing) wanted(ctx context.Context, o store.Outgoing) (map[string]wire.Statement, []Held, bool) {
-	if o.Extraction == nil {
-		return nil, nil, false
-	}
-	project := s.projects[o.Extraction.ProjectID]
-	settings, err := s.Settings(project)
-	switch {
-	case err != nil || settings.Off || !settings.Team.Share || s.failed[o.Key] != nil:
-		return nil, nil, true
-	case settings.Excluded(o.Extraction.CWD): // since the last scan
-		return nil, nil, false
-	case s.leaving.key != o.Key:
-		edits, err := s.Store.HandEdits(ctx, project.ID)
-		if err != nil {
-			return nil, nil, true
-		}
-		s.leaving = s.Options.leaving(project, o.Key, s.hub.Machine, edits)
-	}
-	leaves, held := s.leaving.of(*o.Extraction, o.Sent)
-	out := map[string]wire.Statement{}
-	for _, leaf := range leaves {
-		out[leaf.Hash] = leaf
-	}
-	return out, held, false
-}
-
-// send sends a parcel in pushes within the bounds. A statement in which the hub finds a secret stays here, and so does
-// all of a project that the member only reads. A failure of one project does not stop the others; an error does.
+// send sends a parcel in pushes within the bounds. What the hub finds a secret in stays here, and so does all of a
+// project that the member only reads; edits wait for a newer hub. A failure of one project does not stop the others; an
+// error does.
 func (s *syncing) send(ctx context.Context, p wire.Push) error {
-	for len(p.Tombstones)+len(p.Statements) > 0 {
+	for p.Items() > 0 {
 		part := wire.Push{Project: p.Project, Tombstones: p.Tombstones[:min(len(p.Tombstones), wire.MaxItems)]}
 		n := 0
 		for size := 80 * len(part.Tombstones); n < min(len(p.Statements), wire.MaxItems-len(part.Tombstones)); n++ {
@@ -301,8 +276,12 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 			}
 		}
 		part.Statements = p.Statements[:n]
+		path := "/v1/push"
+		if len(part.Tombstones)+n == 0 {
+			part.Edits, path = p.Edits[:min(len(p.Edits), maxEdits)], "/v1/edits"
+		}
 		var done wire.Pushed
-		err := s.client.call(ctx, http.MethodPost, "/v1/push", part, &done)
+		err := s.client.call(ctx, http.MethodPost, path, part, &done)
 		if err == nil {
 			err = s.same(ctx, done.Epoch)
 		}
@@ -310,17 +289,28 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 		switch {
 		case err == nil:
 			s.report.Sent, s.report.Withdrawn = s.report.Sent+n, s.report.Withdrawn+len(part.Tombstones)
-			for _, st := range part.Statements {
-				if slices.Contains(done.Withdrawn, st.Hash) {
+			s.report.Edits += len(part.Edits)
+			for _, hash := range done.Withdrawn {
+				if _, known := s.sessions[hash]; known {
+					s.refuse(hash, p.Project, "withdrawn before; the hub does not take it again")
+				}
+				if len(part.Edits) > 0 {
+					s.report.Edits--
+				} else {
 					s.report.Sent--
-					s.refuse(st.Hash, p.Project, "withdrawn before; the hub does not take it again")
 				}
 			}
 			p.Tombstones, p.Statements = p.Tombstones[len(part.Tombstones):], p.Statements[n:]
+			p.Edits = p.Edits[len(part.Edits):]
 		case why != nil && why.Code == wire.CodeSecret && !s.refused[why.Hash]:
 			s.refuse(why.Hash, p.Project, "the hub finds a secret ("+shown(why.Rule)+")")
 			isRefused := func(st wire.Statement) bool { return s.refused[st.Hash] }
 			p.Statements = slices.DeleteFunc(slices.Clone(p.Statements), isRefused)
+			p.Edits = slices.DeleteFunc(slices.Clone(p.Edits), func(e wire.Edit) bool { return s.refused[e.Hash] })
+		case len(part.Edits) > 0 && refused(err) == wire.CodeNotFound:
+			s.older, p.Edits = true, nil
+			s.state.Held = append(s.state.Held, Held{store.EditsOf + p.Project, p.Project,
+				"edits wait: the hub is of an earlier release"})
 		case ends(err):
 			return err
 		case why.Code == wire.CodeForbidden && len(part.Tombstones) == 0: // what is not withdrawn is a failure
@@ -335,7 +325,7 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 	return nil
 }
 
-// refuse records that the hub does not take a statement.
+// refuse records that the hub does not take a statement or an edit.
 func (s *syncing) refuse(hash, key, why string) {
 	s.refused[hash] = true
 	s.state.Held = append(s.state.Held, Held{s.sessions[hash], key, why})

@@ -103,7 +103,8 @@ func (p *program) syncs(what int) cli.ActionFunc {
 		return p.withTeam(c, func(o team.Options) error {
 			r, err := team.Sync(c.Context, o, what)
 			return p.result(c, err, r, func() {
-				p.ui.say("%s sent, %d withdrawn, %d received", count(r.Sent, "statement"), r.Withdrawn, r.Received)
+				edits := map[bool]string{true: " and " + count(r.Edits, "edit")}[r.Edits > 0]
+				p.ui.say("%s%s sent, %d withdrawn, %d received", count(r.Sent, "statement"), edits, r.Withdrawn, r.Received)
 				statusList(p, "kept here", r.Held, sayHeld)
 				if r.Received > 0 {
 					p.ui.sayHint("`memoir run` consolidates what was received")
@@ -211,8 +212,14 @@ func (p *program) share(c *cli.Context) error {
 		return err
 	}
 	return pipeline.Team(c.Context, st, opts, func(o team.Options) error {
-		leaves, held, err := team.WouldLeave(c.Context, o, row.Project, key)
+		leaves, edits, held, err := team.WouldLeave(c.Context, o, row.Project, key)
 		lines, says := describeLeaving(leaves, already)
+		for _, e := range edits {
+			lines = append(lines, oneLine("Edit: "+e.Before+" → "+cmp.Or(e.After, "(removed)")))
+		}
+		if len(edits) > 0 {
+			says += "; and " + count(len(edits), "edit") + " of lines of the hub"
+		}
 		says += o.Waits(row.Project)
 		if err == nil && !dry && already.Key == "" {
 			for i := range min(5, len(lines)) { // from the whole list
@@ -224,7 +231,7 @@ func (p *program) share(c *cli.Context) error {
 			}
 		}
 		return p.result(c, err, map[string]any{"project": row.ID, "key": key, "dry_run": dry, "statements": leaves,
-			"held": held}, func() {
+			"edits": edits, "held": held}, func() {
 			if !dry {
 				p.ui.say("%s is shared as %s", row.ID, key)
 				p.ui.sayHint("the next run sends it, or `memoir team sync` now; later sessions leave with each run, without " +

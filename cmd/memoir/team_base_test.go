@@ -322,3 +322,83 @@ func TestWhatTheHubMadeGoesWithTheSharing(t *testing.T) {
 		}
 	}
 }
+
+// No generation of the hub has the line any more, so it would be made from the session here, whatever its id looks like.
+func TestAnOwnLineThatIsRemovedStaysAway(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"three", "019f6782-0000-7000-8000-000000000003"} {
+		h, a, _, sync := based(t)
+		a.said(id, "Hello.", "make three", committed("cap the pool", "it ran dry when workers waited"))
+		a.run()
+		h.generation(t, appKey, nil)
+		sync()
+		editByHand(a, `(commit): it ran dry`, "")
+		sync()
+		h.generation(t, appKey, nil)
+		sync()
+		if _, text := a.memory(); strings.Contains(text, "(commit): it ran dry") || !strings.Contains(text, "sort the queue") {
+			t.Errorf("of %s:\n%s", id, text)
+		}
+	}
+}
+
+// A hub of the release before has no such address, and one with newer rules may find a secret: then the edit stays, is
+// told, and holds here. It is sent once the hub takes it, and withdrawn once the line is as it was.
+func TestAnEditThatAHubDoesNotTakeWaitsAndIsTold(t *testing.T) {
+	t.Parallel()
+	h, a, _, _ := based(t)
+	const line = "a job starved behind the newer ones for hours"
+	editByHand(a, line, "a job starved for a day")
+	var taken []hubwire.Edit
+	refuse := func(status int, p hubwire.Problem) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/v1/edits" {
+				return false
+			}
+			var push hubwire.Push
+			must(t, json.NewDecoder(r.Body).Decode(&push))
+			w.Header().Set(hubwire.VersionHeader, "1")
+			if w.WriteHeader(status); status == http.StatusOK {
+				taken = append(taken, push.Edits...)
+				must(t, json.NewEncoder(w).Encode(hubwire.Pushed{Epoch: h.epoch, New: len(push.Edits)}))
+				return true
+			}
+			p.Hash = push.Edits[0].Hash
+			must(t, json.NewEncoder(w).Encode(p))
+			return true
+		}
+	}
+	for _, test := range []struct {
+		status int
+		answer hubwire.Problem
+		says   string
+	}{
+		{http.StatusNotFound, hubwire.Problem{Title: "no such address", Code: hubwire.CodeNotFound}, "the hub is of an earlier release"},
+		{http.StatusUnprocessableEntity, hubwire.Problem{Title: "a secret", Code: hubwire.CodeSecret, Rule: "canary-rule"}, "canary-rule"},
+		{http.StatusOK, hubwire.Problem{}, ""},
+		{http.StatusOK, hubwire.Problem{}, ""},
+	} {
+		h.before = refuse(test.status, test.answer)
+		if said := a.run(); strings.Contains(said, "warning") {
+			t.Errorf("%d: %s", test.status, said)
+		}
+		status := a.good("team", "status", "--json")
+		if !strings.Contains(status, test.says) || test.says == "" && strings.Contains(status, "edit:") {
+			t.Errorf("%d: %s", test.status, status)
+		}
+		if _, text := a.memory(); strings.Count(text, "a job starved for a day") != 1 || strings.Contains(text, line) {
+			t.Errorf("%d:\n%s", test.status, text)
+		}
+		if test.answer.Code == hubwire.CodeSecret { // another edit brings it up again
+			editByHand(a, "## What is known\n", "## What is known\n\n- canary-added\n")
+		}
+	}
+	if len(taken) != 1 || taken[0].Generation != 1 || !strings.HasSuffix(taken[0].Before, line+".") || !strings.HasSuffix(taken[0].After, "for a day.") {
+		t.Errorf("%+v", taken)
+	}
+	editByHand(a, "a job starved for a day", line)
+	a.run()
+	if got := h.all.String(); !strings.Contains(got, `"tombstones":["`+taken[0].Hash) {
+		t.Error(got[max(0, len(got)-2000):])
+	}
+}

@@ -302,6 +302,8 @@ var takenBack = map[int]string{
 		"DROP TRIGGER mark_made; DROP TRIGGER mark_changed; DROP TRIGGER mark_gone; DROP TABLE share; DROP TABLE sent; " +
 		"DROP TABLE outbox; DROP TABLE received",
 	6: "DROP INDEX session_updated",
+	7: "DROP TRIGGER edit_made; DROP TRIGGER edit_changed; DROP TRIGGER edit_gone; DROP TRIGGER share_made; " +
+		"DROP TRIGGER share_gone; DROP VIEW edited; ALTER TABLE hand_edit DROP COLUMN hub",
 }
 
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {

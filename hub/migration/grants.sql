@@ -4,10 +4,10 @@ REVOKE ALL ON ALL TABLES IN SCHEMA memoir FROM PUBLIC, $ROLE;
 GRANT USAGE ON SCHEMA memoir TO $ROLE;
 GRANT SELECT ON memoir.migration, memoir.organisation, memoir.member, memoir.code, memoir.token, memoir.project,
 	memoir.access, memoir.statement, memoir.tombstone, memoir.hub, memoir.archive, memoir.generation, memoir.ledger,
-	memoir.transcript TO $ROLE;
+	memoir.transcript, memoir.edit TO $ROLE;
 GRANT INSERT ON memoir.token, memoir.project, memoir.statement, memoir.tombstone, memoir.audit, memoir.archive,
-	memoir.generation, memoir.ledger, memoir.transcript TO $ROLE;
-GRANT DELETE ON memoir.code, memoir.statement, memoir.archive TO $ROLE;
+	memoir.generation, memoir.ledger, memoir.transcript, memoir.edit TO $ROLE;
+GRANT DELETE ON memoir.code, memoir.statement, memoir.archive, memoir.edit TO $ROLE;
 GRANT UPDATE (hash, expires, revoked, seen) ON memoir.token TO $ROLE;
 GRANT UPDATE (seq, consumed) ON memoir.project TO $ROLE;
 GRANT UPDATE (id) ON memoir.organisation TO $ROLE; -- to lock the row: it is generated, and the policy refuses changes

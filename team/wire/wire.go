@@ -25,7 +25,7 @@ const (
 
 // Bounds of one push. A body may be smaller; a larger one is refused as a whole.
 const (
-	MaxItems      = 500     // statements and tombstones
+	MaxItems      = 500     // statements, edits and tombstones
 	MaxBytes      = 4 << 20 // of the body
 	MaxStatement  = 64 << 10
 	MaxProject    = 500 // bytes of a project's key
@@ -84,14 +84,18 @@ const (
 type Push struct {
 	Project    string      `json:"project"` // key; see Page
 	Statements []Statement `json:"statements,omitempty"`
-	Tombstones []string    `json:"tombstones,omitempty"` // hashes of the member's statements; they need not be known
+	Edits      []Edit      `json:"edits,omitempty"`
+	Tombstones []string    `json:"tombstones,omitempty"` // hashes of the member's; they need not be known
 }
+
+// Items counts what a push has.
+func (p Push) Items() int { return len(p.Statements) + len(p.Edits) + len(p.Tombstones) }
 
 // Pushed is the answer to a Push.
 type Pushed struct {
 	Epoch string `json:"epoch"`
-	New   int    `json:"new"` // statements and tombstones that were not known
-	// Withdrawn are the hashes of statements that are not stored, since they have a tombstone.
+	New   int    `json:"new"` // items that were not known
+	// Withdrawn are the hashes of statements and edits that are not stored, since they have a tombstone.
 	Withdrawn []string `json:"withdrawn,omitempty"`
 }
 
@@ -168,11 +172,16 @@ func (p Push) Check() error {
 	if err := CheckProject(p.Project); err != nil {
 		return err
 	}
-	if n := len(p.Statements) + len(p.Tombstones); n == 0 || n > MaxItems {
+	if n := p.Items(); n == 0 || n > MaxItems {
 		return bad("a push has %d items, not 1 to %d", n, MaxItems)
 	}
 	for _, s := range p.Statements {
 		if err := s.Check(); err != nil {
+			return err
+		}
+	}
+	for _, e := range p.Edits {
+		if err := e.Check(); err != nil {
 			return err
 		}
 	}

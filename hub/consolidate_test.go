@@ -190,3 +190,87 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 		t.Errorf("a generation that is not there: %v", err)
 	}
 }
+
+func (m machine) waiting(query string) (w wire.Waiting) {
+	m.t.Helper()
+	m.must("GET", "/v1/waiting?project="+shop+query, nil, &w)
+	return w
+}
+
+func TestAnAdminAcceptsAGenerationAsItWasShown(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	writer := join(t, url, d.Member(t, "writer", wire.Writer))
+	anna := join(t, url, d.Member(t, "anna", wire.Admin, shop))
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Review = true }); err != nil {
+		t.Fatal(err)
+	}
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	share := func(items ...any) {
+		t.Helper()
+		writer.push(shop, items...)
+		d.Idle(t)
+	}
+	said := func(m machine) string {
+		_, header, _ := m.fetchRaw(shop, "")
+		return header.Get(wire.WaitingHeader)
+	}
+	reader := join(t, url, d.Member(t, "reader", wire.Reader))
+	elsewhere := join(t, url, d.Member(t, "elsewhere", wire.Admin, "github.com/acme/site"))
+	share(finding("The parser drops tabs."))
+	first := anna.waiting("")
+	for _, m := range []machine{reader, writer, elsewhere} {
+		m.refused(wire.CodeForbidden, "GET", "/v1/waiting?project="+shop, nil)
+		m.refused(wire.CodeForbidden, "POST", "/v1/accept", first.Accept)
+		if said(m) != "" {
+			t.Error("who may not accept is told that a generation waits")
+		}
+	}
+	if first.Generation != 1 || len(first.Diffs) != 1 || !strings.Contains(first.Diffs[0], "\n+- The parser drops tabs.") || said(anna) != "1" {
+		t.Errorf("%q, %+v", said(anna), first)
+	}
+
+	// Two see the same, and one of them is first. What is not as it was shown stays.
+	stale, other := first.Accept, first.Accept
+	other.Hash = strings.Repeat("0", wire.HashDigits)
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", other)
+	anna.must("POST", "/v1/accept", first.Accept, nil)
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", stale)
+	reader.fetch(shop, "").wants(t, "1", "drops tabs")
+	if w := anna.waiting(""); w.Generation != 0 || w.Published != 1 || len(w.Waiting) > 0 || said(anna) != "" {
+		t.Errorf("nothing waits: %+v", w)
+	}
+	secret := finding("The gateway retries twice.")
+	share(finding("The cache is slow."))
+	second := anna.waiting("")
+	share(secret)
+	if w := anna.waiting(""); w.Generation != 3 || fmt.Sprint(w.Waiting) != "[3 2]" || strings.Contains(w.Diffs[0], "+- The parser") ||
+		!strings.Contains(w.Diffs[0], "+- The gateway") || anna.waiting("&generation=2").Hash != second.Hash {
+		t.Errorf("%+v", w)
+	}
+	third := anna.waiting("")
+	anna.must("POST", "/v1/accept", second.Accept, nil)
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", third.Accept) // it was compared with the first
+	third = anna.waiting("")
+	writer.push(shop, secret.Hash)
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", third.Accept) // it has what was withdrawn
+	anna.refused(wire.CodeNotFound, "GET", "/v1/waiting?project="+shop+"&generation=3", nil)
+	d.Idle(t)
+	share(finding("Zebras are striped."))
+	anna.must("POST", "/v1/accept", anna.waiting("").Accept, nil)
+	reader.fetch(shop, "").wants(t, "5", "Zebras", "!retries twice")
+	if n := d.Number(t, `SELECT count(*) FROM memoir.audit a JOIN memoir.member m ON m.id = a.member JOIN memoir.token t ON t.id = a.machine
+		WHERE action = 'generation accept' AND m.name = 'anna' AND detail IN ('`+shop+` 1', '`+shop+` 2', '`+shop+` 5')`); n != 3 {
+		t.Errorf("%d of 3 acceptances are in the audit", n)
+	}
+	d.Idle(t)
+	if n := d.Number(t, "SELECT count(*) FROM memoir.archive"); n != 2 { // an acceptance purges those before the fourth
+		t.Errorf("%d archives", n)
+	}
+	share(withBody(`{"kind":"Findings","text":"Mine.","signal":"model","by":"agent"}`, true).Hash, finding("Yaks are slow."))
+	writer.push(shop, statement("nobody's").Hash) // it changes no generation
+	d.Idle(t)
+	if w := anna.waiting(""); w.Generation != 6 {
+		t.Errorf("%+v", w)
+	}
+}

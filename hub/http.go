@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +50,9 @@ func (h *Hub) Handler() http.Handler {
 				return nil, refuse(400, wire.CodeUsage, err.Error(), "")
 			}
 			pushed, err := h.push(r.Context(), token, p)
-			h.metrics.stored.Add(float64(pushed.New))
+			if h.metrics.stored.Add(float64(pushed.New)); err == nil {
+				h.full.Store(0)
+			}
 			return pushed, err
 		},
 		"POST /v1/sessions": h.sent,
@@ -61,6 +64,8 @@ func (h *Hub) Handler() http.Handler {
 			return h.pull(r.Context(), token, p)
 		},
 		"GET /v1/archive": h.archive,
+		"GET /v1/waiting": h.waiting,
+		"POST /v1/accept": h.accept,
 		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
 			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it
 			var j wire.Join
@@ -69,9 +74,11 @@ func (h *Hub) Handler() http.Handler {
 			}
 			return h.join(r.Context(), j)
 		},
-		"POST /v1/rotate": h.rotate,
-		"GET /v1/me":      func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
-		"DELETE /v1/me":   func(r *http.Request, token string) (any, error) { return nil, h.leave(r.Context(), token) },
+		"POST /v1/rotate":          h.rotate,
+		"GET /v1/me":               func(r *http.Request, token string) (any, error) { return h.me(r.Context(), token) },
+		"DELETE /v1/me":            h.leave,
+		"GET /v1/machines":         h.machines,
+		"DELETE /v1/machines/{id}": h.leave,
 	} {
 		mux.Handle(route, h.answering(route, answer))
 	}
@@ -97,6 +104,7 @@ func (h *Hub) answering(route string, answer func(r *http.Request, token string)
 		if err != nil {
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
+			sayWaiting(w, refused.waiting)
 			if code != wire.CodeNotFound && code != wire.CodeUnavailable {
 				ctx := context.WithoutCancel(r.Context()) // the caller may have gone
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
@@ -155,11 +163,20 @@ func (h *Hub) refusal(err error) *refusal {
 	if ok && (strings.HasPrefix(failed.Code, "22") || failed.Code == "54001") {
 		return refuse(400, wire.CodeUsage, "the database refuses a value of this request", "")
 	}
+	if ok && slices.Contains(unwritable, failed.Code) {
+		h.full.Store(time.Now().Unix())
+	}
 	h.log.Error("the database failed", "error", asError(err).Error())
 	return refuse(503, wire.CodeUnavailable, "the hub cannot answer now", "try again later")
 }
 
 var pushBytes, transcriptBytes = semaphore.NewWeighted(6 * wire.MaxBytes), semaphore.NewWeighted(2 * wire.MaxBytes)
+
+// unwritable are PostgreSQL's codes for a disk that is full, one that fails, and a server that only reads. fullFor is
+// for how many seconds the hub is not ready after one of them, unless a push succeeds: then the next write shows it.
+var unwritable = []string{"53100", "58030", "25006"}
+
+const fullFor = 60
 
 // admit waits until a body may be read: it is much larger in memory. A member's four pushes leave a part to others.
 func admit(r *http.Request, bound *semaphore.Weighted) (release func(), err error) {

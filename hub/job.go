@@ -49,6 +49,12 @@ type purgeArgs struct {
 // Kind names the job.
 func (purgeArgs) Kind() string { return "purge" }
 
+// dueArgs wakes a worker to queue what waits, since its job has failed.
+type dueArgs struct{}
+
+// Kind names the job.
+func (dueArgs) Kind() string { return "due" }
+
 const (
 	riverSchema = "river"
 	// maxFailures is how often a job fails until it is discarded. River's own bound also counts workers that were killed.
@@ -69,6 +75,7 @@ type WorkOptions struct {
 	Timeout     time.Duration // of a job; 0: 15 minutes
 	RescueAfter time.Duration // of a killed worker's job, above Timeout; 0: a minute
 	Retry       time.Duration // after the first failure, then twice and four times that; 0: 3 minutes
+	Again       time.Duration // until what failed three times is tried again, 1 second or more; 0: a day
 }
 
 // queued are the states in which a job is not doubled.
@@ -165,17 +172,23 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a extractArgs) error {
 		return h.extract(ctx, a.Transcript)
 	}))
+	due := func(ctx context.Context, _ dueArgs) error {
+		return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.queueDue(ctx, tx, 0) })
+	}
+	river.AddWorker(workers, worker(h, retry, due))
+	again := river.NewPeriodicJob(river.PeriodicInterval(cmp.Or(o.Again, 24*time.Hour)),
+		func() (river.JobArgs, *river.InsertOpts) { return dueArgs{}, nil }, nil)
 	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
 		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
 		JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
-		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond,
+		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond, PeriodicJobs: []*river.PeriodicJob{again},
 	})
 	if err == nil {
 		err = client.Start(ctx)
 	}
 	if err == nil {
-		err = pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.queueDue(ctx, tx, 0) })
+		err = due(ctx, dueArgs{})
 	}
 	if err != nil {
 		return asError(err)

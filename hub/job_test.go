@@ -1,7 +1,9 @@
 package hub_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"memoir/hub"
 	"memoir/hub/hubtest"
@@ -41,4 +43,24 @@ func TestAWorkerFindsWhatNobodyQueued(t *testing.T) {
 		d.Idle(t)
 	}
 	anna.fetch(shop, "").wants(t, "1", "drops tabs")
+}
+
+// TestAFailedJobIsTriedAgain is of a session and a project whose jobs have failed, and to which nobody sends anything.
+func TestAFailedJobIsTriedAgain(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	d.Workers(t, hub.WorkOptions{Workers: 1, Again: time.Second})
+	d.Idle(t)
+	d.Must(t, `CREATE FUNCTION failed() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN NEW.state := 'cancelled'; NEW.finalized_at := now(); RETURN NEW; END $$;
+		CREATE TRIGGER failed BEFORE INSERT ON river.river_job FOR EACH ROW WHEN (NEW.kind <> 'due') EXECUTE FUNCTION failed()`)
+	anna.push(shop, finding("The parser drops tabs."))
+	anna.send(session(t, "one", day, "make a"))
+	d.Must(t, "DROP TRIGGER failed ON river.river_job")
+	for d.Number(t, "SELECT count(*) FROM memoir.generation WHERE seq > 1") == 0 && t.Context().Err() == nil {
+		d.Idle(t)
+	}
+	if f := anna.fetch(shop, ""); !strings.Contains(f.text, "drops tabs") || !strings.Contains(f.sessions, "make a") {
+		t.Errorf("%s\n%s", f.text, f.sessions)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/semaphore"
 
 	"memoir"
 	"memoir/extract"
@@ -27,14 +28,18 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*patience)
 	defer cancel()
 	// Only a member's transcript is read and scanned, which takes time and memory.
-	if _, err := h.asMember(ctx, token, entry{}, nil); err != nil {
-		return nil, err
-	}
-	release, err := admit(r, transcriptBytes)
+	c, err := h.asMember(ctx, token, entry{}, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	room, _ := h.rooms.LoadOrStore(c.member, semaphore.NewWeighted(wire.MaxBytes)) // half of what all have
+	for _, bound := range []*semaphore.Weighted{room.(*semaphore.Weighted), transcriptBytes} {
+		release, err := admit(r, bound)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	var t wire.Transcript
 	if err := readBody(r, &t); err != nil {
 		return nil, err

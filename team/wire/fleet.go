@@ -11,12 +11,35 @@ import (
 
 // GET /v1/archive?project=KEY answers with the newest published generation of a project: an archive as memory.Pack
 // makes it, of type ArchiveType, with the header GenerationHeader. Its ETag is the quoted SHA-256 of the body, so an
-// If-None-Match of the same is answered with 304. Without a generation the code is CodeNotFound.
+// If-None-Match of the same is answered with 304. Without a generation the code is CodeNotFound. WaitingHeader is the
+// number of the newest generation that this member may accept; without one there is no such header.
 const (
 	ArchiveType      = "application/zstd"
 	GenerationHeader = "Memoir-Generation"
+	WaitingHeader    = "Memoir-Waiting"
 	MaxArchive       = 8 << 20
 )
+
+// Accept is the body of POST /v1/accept, which publishes a generation that waits. It does so if nothing has changed
+// since that was shown by GET /v1/waiting?project=KEY&generation=N; else the code is CodeNotFound. Both are for members
+// with the role Admin in the project.
+type Accept struct {
+	Project    string `json:"project"`
+	Generation int64  `json:"generation"` // 0 in a Waiting: none waits
+	Hash       string `json:"hash"`       // SHA-256 of its archive
+	Published  int64  `json:"published"`  // the generation that machines get; 0: none
+}
+
+// Waiting is the answer to GET /v1/waiting: a generation that waits, the newest one unless the query names another.
+// Each is made of all statements, so it has what the earlier ones have.
+type Waiting struct {
+	Accept
+	Waiting []int64   `json:"waiting"` // the numbers of all, the newest first
+	Model   string    `json:"model,omitempty"`
+	Made    time.Time `json:"made,omitzero"`
+	// Diffs are unified diffs of MEMORY.md and files of skills between the published generation and this one.
+	Diffs []string `json:"diffs"`
+}
 
 // A Transcript is the body of POST /v1/sessions: one session of a machine that is gone before it could extract. The hub
 // extracts it as the member that sent it, once for each hash, and then deletes the items. They are redacted by the

@@ -25,9 +25,9 @@ type archived struct {
 	waiting int64 // the newest generation that the caller may accept
 }
 
-// archive answers with the newest published generation of a project.
+// archive answers with the newest published generation of a project, or with the newest one that waits.
 func (h *Hub) archive(r *http.Request, token string) (any, error) {
-	key := r.URL.Query().Get("project")
+	key, unaccepted := r.URL.Query().Get("project"), r.URL.Query().Has("waiting")
 	if err := wire.CheckProject(key); err != nil {
 		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
 	}
@@ -39,16 +39,18 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	var a archived
 	var readable bool
 	err := h.pool.QueryRow(ctx, `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
-			coalesce(readable, false), coalesce(number, 0), hash, body, coalesce(newest, 0)
-		FROM memoir.newest_archive($1, $2, $3) a
-		LEFT JOIN LATERAL (SELECT max(w.number) AS newest FROM memoir.waiting($1, $2) w WHERE a.readable) w ON true`,
-		hashOf(token), key, known).
+			coalesce(readable, false), coalesce(number, 0), hash, body, coalesce(waits, 0)
+		FROM memoir.archive_of($1, $2, $3, $4)`, hashOf(token), key, known, unaccepted).
 		Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body, &a.waiting)
 	switch err = cmp.Or(err, c.refused()); {
 	case err != nil:
 		return nil, err
+	case !readable && unaccepted:
+		return nil, refuse(403, wire.CodeForbidden, onlyAdmins, askOperator)
 	case !readable:
 		return nil, refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
+	case a.number == 0 && unaccepted:
+		return nil, refuse(404, wire.CodeNotFound, "no generation of this project waits", "")
 	case a.number == 0:
 		none := refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
 		none.waiting = a.waiting
@@ -84,117 +86,36 @@ func (a archived) write(w http.ResponseWriter) int {
 	return http.StatusOK
 }
 
-// notAdmin refuses who may not accept generations.
-func notAdmin() *refusal {
-	return refuse(403, wire.CodeForbidden, "only an admin of this project may accept its generations", askOperator)
-}
-
-// waiting answers with a generation that the member may accept, and how it differs from the published one.
-func (h *Hub) waiting(r *http.Request, token string) (any, error) {
-	query := r.URL.Query()
-	out := wire.Waiting{Accept: wire.Accept{Project: query.Get("project")}, Waiting: []int64{}, Diffs: []string{}}
-	if err := wire.CheckProject(out.Project); err != nil {
-		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
-	}
-	wanted, err := strconv.ParseInt(cmp.Or(query.Get("generation"), "0"), 10, 64)
-	if err != nil {
-		return nil, refuse(400, wire.CodeUsage, "generation is a number", "")
-	}
-	var was, is []byte
-	_, err = h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
-		b.Queue(`SELECT w.published, array_remove(array_agg(w.number ORDER BY w.number DESC), NULL)
-			FROM memoir.waiting($1, $2) w GROUP BY w.published`, hash, out.Project).QueryRow(func(row pgx.Row) error {
-			return orRefuse(row.Scan(&out.Published, &out.Waiting), notAdmin())
-		})
-		b.Queue(`SELECT w.number, encode(w.archive, 'hex'), w.model, w.made, a.body, p.body
-			FROM memoir.waiting($1, $2) w JOIN memoir.archive a
-				ON a.organisation = w.organisation AND a.project = w.project AND a.hash = w.archive
-			LEFT JOIN memoir.generation g ON g.organisation = w.organisation AND g.project = w.project
-				AND g.number = w.published AND g.state = 'published'
-			LEFT JOIN memoir.archive p ON p.organisation = w.organisation AND p.project = w.project AND p.hash = g.archive
-			WHERE $3::bigint IN (0, w.number) ORDER BY w.number DESC LIMIT 1`, hash, out.Project, wanted).Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&out.Generation, &out.Hash, &out.Model, &out.Made, &is, &was},
-				func() error { return nil })
-			return err
-		})
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case out.Generation > 0:
-		out.Diffs, err = diffs(was, is)
-	case wanted > 0:
-		err = refuse(404, wire.CodeNotFound, "no such generation waits", "")
-	}
-	return out, err
-}
-
-// orRefuse returns a refusal in the place of pgx.ErrNoRows.
-func orRefuse(err error, r *refusal) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return r
-	}
-	return err
-}
-
-// diffs compares what machines keep of two archives; without the first, all is new.
-func diffs(was, is []byte) (out []string, err error) {
-	var before, after memory.Files
-	if was != nil {
-		before, _, err = memory.Unpack(bytes.NewReader(was))
-	}
-	if err == nil {
-		after, _, err = memory.Unpack(bytes.NewReader(is))
-	}
-	out = []string{}
-	for _, c := range memory.Changes(before, after) {
-		if _, _, _, skill := memoir.SkillPath(c.Path); skill || c.Path == memoir.MemoryFile {
-			out = append(out, c.Text)
-		}
-	}
-	return out, err
-}
-
-// accept publishes a generation that waits, if what it was compared with has not changed. The lock of the project makes
-// two that accept, and a worker that publishes, do so one after the other.
+// accept publishes a generation that waits, if it is as it was shown.
 func (h *Hub) accept(r *http.Request, token string) (any, error) {
 	var a wire.Accept
 	r.Body = http.MaxBytesReader(nil, r.Body, 4<<10)
-	err := readBody(r, &a)
-	if err == nil && (wire.CheckProject(a.Project) != nil || !wire.IsHex(a.Hash, wire.HashDigits)) {
-		err = refuse(400, wire.CodeUsage, "this names no generation of a project", "")
-	}
-	if err != nil {
+	if err := readBody(r, &a); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	return nil, pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+		var allowed bool
 		var id int64
 		_, err := asMemberIn(ctx, tx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
-			b.Queue(`SELECT FROM memoir.reach($1, $2, 'admin')`, hash, a.Project).QueryRow(func(row pgx.Row) error {
-				return orRefuse(row.Scan(), notAdmin())
-			})
-			b.Queue(`SELECT FROM memoir.project p JOIN memoir.reach($1, $2, 'admin') t
-				ON p.organisation = t.organisation AND p.id = t.project FOR NO KEY UPDATE OF p`, hash, a.Project)
-			b.Queue(callers+`, accepted AS (UPDATE memoir.generation g SET state = 'published'
-					FROM memoir.waiting($1, $2) w WHERE g.organisation = w.organisation AND g.project = w.project
-						AND g.number = w.number AND w.number = $3 AND w.archive = decode($4, 'hex') AND w.published = $5
-					RETURNING g.project),
-				noted AS (INSERT INTO memoir.audit (organisation, member, machine, action, detail)
-					SELECT organisation, member, machine, 'generation accept', $2 || ' ' || $3 FROM caller, accepted)
-				SELECT project FROM accepted`, hash, a.Project, a.Generation, a.Hash, a.Published).
-				QueryRow(func(row pgx.Row) error {
-					return orRefuse(row.Scan(&id), refuse(404, wire.CodeNotFound,
-						"the generation does not wait any more as it was shown", "look at it again"))
-				})
+			b.Queue(`SELECT allowed, coalesce(project, 0) FROM memoir.accept($1, $2, $3, decode($4, 'hex'), $5)`,
+				hash, a.Project, a.Generation, a.Hash, a.Published).
+				QueryRow(func(row pgx.Row) error { return row.Scan(&allowed, &id) })
 		})
-		if err == nil {
-			err = h.queue(ctx, tx, purgeArgs{id})
+		switch {
+		case err != nil:
+			return err
+		case !allowed:
+			return refuse(403, wire.CodeForbidden, onlyAdmins, askOperator)
+		case id == 0:
+			return refuse(404, wire.CodeNotFound, "the generation does not wait any more as it was shown", "look at it again")
 		}
-		return err
+		return h.queue(ctx, tx, purgeArgs{id})
 	})
 }
+
+const onlyAdmins = "only an admin of this project may accept its generations"
 
 // Generations lists the generations of a project, the newest first.
 func (a Admin) Generations(ctx context.Context, key string) (Table, error) {

@@ -64,7 +64,6 @@ func (h *Hub) Handler() http.Handler {
 			return h.pull(r.Context(), token, p)
 		},
 		"GET /v1/archive": h.archive,
-		"GET /v1/waiting": h.waiting,
 		"POST /v1/accept": h.accept,
 		"POST /v1/join": func(r *http.Request, _ string) (any, error) {
 			r.Body = http.MaxBytesReader(nil, r.Body, 4<<10) // anybody may send it
@@ -163,7 +162,8 @@ func (h *Hub) refusal(err error) *refusal {
 	if ok && (strings.HasPrefix(failed.Code, "22") || failed.Code == "54001") {
 		return refuse(400, wire.CodeUsage, "the database refuses a value of this request", "")
 	}
-	if ok && slices.Contains(unwritable, failed.Code) {
+	// The disk is full or fails, or the server only reads.
+	if ok && slices.Contains([]string{"53100", "58030", "25006"}, failed.Code) {
 		h.full.Store(time.Now().Unix())
 	}
 	h.log.Error("the database failed", "error", asError(err).Error())
@@ -171,12 +171,6 @@ func (h *Hub) refusal(err error) *refusal {
 }
 
 var pushBytes, transcriptBytes = semaphore.NewWeighted(6 * wire.MaxBytes), semaphore.NewWeighted(2 * wire.MaxBytes)
-
-// unwritable are PostgreSQL's codes for a disk that is full, one that fails, and a server that only reads. fullFor is
-// for how many seconds the hub is not ready after one of them, unless a push succeeds: then the next write shows it.
-var unwritable = []string{"53100", "58030", "25006"}
-
-const fullFor = 60
 
 // admit waits until a body may be read: it is much larger in memory. A member's four pushes leave a part to others.
 func admit(r *http.Request, bound *semaphore.Weighted) (release func(), err error) {

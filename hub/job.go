@@ -49,12 +49,6 @@ type purgeArgs struct {
 // Kind names the job.
 func (purgeArgs) Kind() string { return "purge" }
 
-// dueArgs wakes a worker to queue what waits, since its job has failed.
-type dueArgs struct{}
-
-// Kind names the job.
-func (dueArgs) Kind() string { return "due" }
-
 const (
 	riverSchema = "river"
 	// maxFailures is how often a job fails until it is discarded. River's own bound also counts workers that were killed.
@@ -66,6 +60,8 @@ const (
 	// modelPause is how long a job waits for a model that is not available, whoever's fault that is.
 	modelPause    = 10 * time.Minute
 	databasePause = 10 * time.Second
+	// failurePause is how long a session waits whose job has failed too often.
+	failurePause = 24 * time.Hour
 )
 
 // WorkOptions say how a hub works on jobs.
@@ -75,7 +71,6 @@ type WorkOptions struct {
 	Timeout     time.Duration // of a job; 0: 15 minutes
 	RescueAfter time.Duration // of a killed worker's job, above Timeout; 0: a minute
 	Retry       time.Duration // after the first failure, then twice and four times that; 0: 3 minutes
-	Again       time.Duration // until what failed three times is tried again, 1 second or more; 0: a day
 }
 
 // queued are the states in which a job is not doubled.
@@ -109,8 +104,14 @@ func (h *Hub) queue(ctx context.Context, tx pgx.Tx, all ...river.JobArgs) error 
 
 // queueDue queues a consolidation of each project of an organisation that has changes which none has read, and each
 // transcript that waits; 0 is every organisation. It does so for what hubs of an older version store, and for what
-// failed.
+// failed. What waits for a model or a limit is tried at once.
 func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
+	_, err := tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE state IN ('scheduled', 'retryable')
+		AND (kind = 'consolidate' AND (args->>'project')::bigint IN (SELECT memoir.due($1))
+			OR kind = 'extract' AND (args->>'transcript')::bigint IN (SELECT memoir.unextracted($1)))`, org)
+	if err != nil {
+		return err
+	}
 	rows, _ := tx.Query(ctx, `SELECT false, id FROM memoir.due($1) id
 		UNION ALL SELECT true, id FROM memoir.unextracted($1) id ORDER BY 1, 2`, org) // rows have its error
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (river.JobArgs, error) {
@@ -172,23 +173,17 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	river.AddWorker(workers, worker(h, retry, func(ctx context.Context, a extractArgs) error {
 		return h.extract(ctx, a.Transcript)
 	}))
-	due := func(ctx context.Context, _ dueArgs) error {
-		return pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.queueDue(ctx, tx, 0) })
-	}
-	river.AddWorker(workers, worker(h, retry, due))
-	again := river.NewPeriodicJob(river.PeriodicInterval(cmp.Or(o.Again, 24*time.Hour)),
-		func() (river.JobArgs, *river.InsertOpts) { return dueArgs{}, nil }, nil)
 	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
 		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
 		JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
-		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond, PeriodicJobs: []*river.PeriodicJob{again},
+		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond,
 	})
 	if err == nil {
 		err = client.Start(ctx)
 	}
 	if err == nil {
-		err = due(ctx, dueArgs{})
+		err = pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.queueDue(ctx, tx, 0) })
 	}
 	if err != nil {
 		return asError(err)
@@ -290,7 +285,7 @@ func worker[T river.JobArgs](h *Hub, retry retries, do func(ctx context.Context,
 			return errors.New(reason)
 		}
 		if pause == 0 && r.project == 0 {
-			return river.JobCancel(errors.New(reason))
+			pause = failurePause
 		}
 		if pause == 0 {
 			given, err := h.discard(context.WithoutCancel(ctx), r, reason)

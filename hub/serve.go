@@ -136,7 +136,7 @@ func (h *Hub) handleHealth(mux *http.ServeMux) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 		defer cancel()
 		err := h.checkSchema(ctx)
-		if err == nil && time.Now().Unix()-h.full.Load() < fullFor {
+		if err == nil && time.Since(time.Unix(h.full.Load(), 0)) < time.Minute { // then the next write shows it
 			err = errors.New("PostgreSQL has refused a write")
 		}
 		if err != nil {

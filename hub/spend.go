@@ -59,11 +59,6 @@ func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
 			_, err = tx.Exec(ctx, `UPDATE memoir.organisation SET (`+policyColumns+`) = ($2, $3, $4, $5, $6, $7, $8, $9)
 				WHERE id = $1`, append([]any{org}, p.fields()...)...)
 		}
-		if err == nil {
-			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE state IN ('scheduled', 'retryable')
-				AND (kind = 'consolidate' AND (args->>'project')::bigint IN (SELECT memoir.due($1))
-					OR kind = 'extract' AND (args->>'transcript')::bigint IN (SELECT memoir.unextracted($1)))`, org)
-		}
 		if err != nil {
 			return err
 		}

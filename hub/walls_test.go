@@ -88,7 +88,7 @@ func (w two) check(t *testing.T) {
 	elsewhere := join(t, w.url, w.Member(t, "elsewhere", wire.Admin, "github.com/acme/site"))
 	for _, m := range []machine{w.ours, w.theirs, reader, limited, elsewhere} {
 		m.refused(wire.CodeForbidden, "POST", "/v1/accept", wait)
-		m.refused(wire.CodeForbidden, "GET", "/v1/waiting?project="+shop, nil)
+		m.refused(wire.CodeForbidden, "GET", "/v1/archive?waiting=true&project="+shop, nil)
 	}
 	join(t, w.url, w.Member(t, "boss", wire.Admin)).must("POST", "/v1/accept", wait, nil)
 	if f := reader.fetch(shop, ""); f.number != "2" || w.Number(t, "SELECT count(*) FROM memoir.generation WHERE state = 'waiting'") != 1 {

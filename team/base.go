@@ -73,6 +73,9 @@ func (s *syncing) fetchBase(ctx context.Context, share store.Share) (keep func()
 	if err != nil && !none {
 		return nil, err
 	}
+	if n, _ := strconv.Atoi(res.Header.Get(wire.WaitingHeader)); n > 0 {
+		s.state.Unaccepted[id] = n
+	}
 	return func() (err error) {
 		switch {
 		case none && !HasBase(s.Home, id), !none && res.StatusCode == http.StatusNotModified:
@@ -104,6 +107,52 @@ func (s *syncing) fetchBase(ctx context.Context, share store.Share) (keep func()
 		}
 		return err
 	}, nil
+}
+
+// Waiting is a generation that waits at a hub until this member accepts it. Diffs are unified diffs of MEMORY.md and
+// files of skills between what machines get and this one.
+type Waiting struct {
+	wire.Accept
+	Diffs    []string `json:"diffs"`
+	Accepted bool     `json:"accepted"`
+}
+
+// Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
+// accepts that, if the hub has it as it was read, and receives it.
+func Accept(ctx context.Context, o Options, key string, agree func(Waiting) (bool, error)) (w Waiting, err error) {
+	w.Project, w.Diffs = key, []string{}
+	_, c, err := dial(o.Home)
+	path, files := "/v1/archive?"+url.Values{"project": {key}}.Encode(), [2]memory.Files{}
+	for i, number := range []*int64{&w.Generation, &w.Published} {
+		if err != nil {
+			return w, err
+		}
+		res, content, failed := c.request(ctx, http.MethodGet, path+[]string{"&waiting=true", ""}[i], nil, "")
+		if refused(failed) == wire.CodeNotFound || failed == nil && i == 0 && res.Header.Get(wire.WaitingHeader) == "" {
+			break // none, or a hub of the release before
+		}
+		if err = failed; err == nil {
+			content, err = cleanArchive(content, o.Scanner, nil)
+		}
+		if err == nil {
+			files[i], _, err = memory.Unpack(bytes.NewReader(content))
+			delete(files[i], memory.StatementsFile)
+			*number, _ = strconv.ParseInt(res.Header.Get(wire.GenerationHeader), 10, 64)
+			w.Hash = cmp.Or(w.Hash, strings.Trim(res.Header.Get("ETag"), `"`))
+		}
+	}
+	for _, change := range memory.Changes(files[1], files[0]) {
+		w.Diffs = append(w.Diffs, change.Text)
+	}
+	if err == nil && w.Generation > 0 {
+		w.Accepted, err = agree(w)
+	}
+	if err == nil && w.Accepted {
+		if err = c.call(ctx, http.MethodPost, "/v1/accept", w.Accept, nil); err == nil {
+			_, err = Sync(ctx, o, Pull)
+		}
+	}
+	return w, err
 }
 
 // cleanArchive returns what is kept of an archive of a hub: MEMORY.md, skills and statements, redacted and neutralised.

@@ -64,6 +64,7 @@ func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	if err = cmp.Or(err, errState); err != nil {
 		return s.report, err
 	}
+	s.state.Unaccepted = map[string]int{} // each pull tells it
 	err = s.run(ctx, what)
 	if errors.Is(ctx.Err(), context.Canceled) { // by a person
 		return s.report, context.Cause(ctx)

@@ -212,7 +212,7 @@ func (p *program) forUser(c *cli.Context, projectID string) string {
 	}
 	home := p.access(c).Home
 	news, _ := operation.ReadNews(c.Context, st, home, projectID)
-	return strings.Trim(news.Text(time.Now())+"; "+oneLine(operation.FailsLong(home, time.Now())), "; ")
+	return strings.Trim(news.Text(time.Now())+"; "+oneLine(operation.TeamNews(home, projectID, time.Now())), "; ")
 }
 
 // sameStart is the time within which two hooks of one start run.

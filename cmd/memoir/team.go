@@ -58,6 +58,16 @@ func teamCommand(p *program) *cli.Command {
 			sub(p.unshare, "unshare", "[PROJECT]", "end the sharing of a project",
 				"Withdraws from the hub what this machine sent of a project, at once or with the next run, and\n"+
 					"removes what was received of it.", keep, "memoir team unshare"),
+			sub(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
+				"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
+					"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
+					"get, and asks; without a terminal it needs --yes. --json alone accepts nothing.",
+				[]cli.Flag{yesFlag()}, "memoir team accept", "memoir team accept shop --yes"),
+			sub(p.machines, "machines", "", "list your machines at the hub",
+				"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
+					"from its next request on; what it has sent stays. It asks first; without a terminal it needs --yes.",
+				[]cli.Flag{&cli.StringFlag{Name: "revoke", Usage: "revoke the token of the machine `ID`"}, yesFlag()},
+				"memoir team machines", "memoir team machines --revoke 17"),
 			sub(p.syncs(team.Push|team.Pull), "sync", "", "send and receive now", syncs, nil, "memoir team sync"),
 			sub(p.pushTeam, "push", "[URL]", "send now, or send sessions from a container", syncs+"\n"+
 				"With a URL and --transcripts it sends the sessions of this directory's project to a hub that this\n"+
@@ -139,6 +149,24 @@ func (p *program) joinTeam(c *cli.Context) error {
 	return p.result(c, err, out, func() {
 		p.ui.say("joined %s as %s of %s", out.URL, out.Member, out.Organisation)
 		p.ui.sayHint("`memoir team share` shares a project; nothing leaves before")
+	})
+}
+
+// machines lists the machines of this member, and before revokes one if its id is given.
+func (p *program) machines(c *cli.Context) error {
+	home, err := p.home(c)
+	if id := c.String("revoke"); err == nil && id != "" {
+		err = p.confirm(c, "revoke machine "+id, home)
+	}
+	if err != nil {
+		return err
+	}
+	all, err := team.Machines(c.Context, home, c.String("revoke"))
+	return p.result(c, err, map[string]any{"machines": all}, func() {
+		for _, m := range all {
+			this := map[bool]string{true: " (this one)"}[m.This]
+			p.ui.printf("%s  %s%s, last seen %s\n", m.ID, m.Name, this, when(m.Seen))
+		}
 	})
 }
 
@@ -273,6 +301,18 @@ func describeLeaving(leaves []team.Statement, already store.Share) (lines []stri
 	return lines, says + cmp.Or(byRule(kinds), "none")
 }
 
+// sharedNow is sharedProject for one that has to be shared.
+func (p *program) sharedNow(c *cli.Context, st *store.Store) (row store.ProjectRow, as store.Share, err error) {
+	ref, err := optional(c)
+	if err == nil {
+		row, as, err = p.sharedProject(c, st, ref)
+	}
+	if err == nil && as.Key == "" {
+		err = notFoundf("`memoir team status` lists shared projects", "%s is not shared", row.ID)
+	}
+	return row, as, err
+}
+
 // sharedProject returns a project, and how it is shared; that has no key if it is not.
 func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
 	row store.ProjectRow, as store.Share, err error) {
@@ -287,15 +327,8 @@ func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
 }
 
 func (p *program) unshare(c *cli.Context) error {
-	ref, err := optional(c)
-	if err != nil {
-		return err
-	}
 	return p.withTeam(c, func(o team.Options) error {
-		row, as, err := p.sharedProject(c, o.Store, ref)
-		if err == nil && as.Key == "" {
-			err = notFoundf("`memoir team status` lists shared projects", "%s is not shared", row.ID)
-		}
+		row, _, err := p.sharedNow(c, o.Store)
 		if err == nil {
 			err = team.Unshare(c.Context, o, row.ID, c.Bool("keep"))
 		}
@@ -344,28 +377,4 @@ func (p *program) teamStatus(c *cli.Context) error {
 		statusList(p, "kept here", out.Held, sayHeld)
 		p.ui.sayHint(out.Hint)
 	})
-}
-
-// statusOfTeam prints the lines of `memoir status`: of the hub and of repositories.
-func (p *program) statusOfTeam(t *operation.Team, repositories []team.Memory) {
-	if t != nil {
-		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), saySync(*t)))
-		statusList(p, "kept here", t.Held, sayHeld)
-	}
-	statusList(p, "team", repositories, sayTeam)
-}
-
-// saySync says how synchronising goes.
-func saySync(t operation.Team) string {
-	text := "never yet"
-	if !t.Success.IsZero() {
-		text = "last at " + operation.Zoned(t.Success)
-	}
-	if !t.Failing.IsZero() {
-		text += "; failing since " + operation.Zoned(t.Failing) + ": " + t.Error
-	}
-	if t.Waiting > 0 {
-		text += fmt.Sprintf("; the next looks at %s", count(t.Waiting, "session"))
-	}
-	return text
 }

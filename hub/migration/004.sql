@@ -19,6 +19,44 @@ BEGIN
 	ORDER BY g.number DESC;
 END $$;
 
+-- memoir.newest_archive with the number of the newest generation that the caller may accept. If unaccepted is set, it is
+-- that generation, and readable says that the caller may accept.
+CREATE FUNCTION memoir.archive_of(token bytea, key text, known bytea, unaccepted boolean) RETURNS TABLE (machine bigint,
+	live boolean, revoked boolean, readable boolean, number bigint, hash bytea, body bytea, waits bigint)
+ROWS 1 LANGUAGE plpgsql AS $$
+BEGIN
+	SELECT a.* INTO machine, live, revoked, readable, number, hash, body FROM memoir.newest_archive(token, key, known) a;
+	IF readable THEN
+		SELECT max(w.number) INTO waits FROM memoir.waiting(token, key) w;
+	END IF;
+	IF readable AND unaccepted THEN
+		SELECT w.published IS NOT NULL, w.number, w.archive INTO readable, number, hash
+		FROM memoir.waiting(token, key) w LIMIT 1;
+		SELECT a.body INTO body FROM memoir.waiting(token, key) w JOIN memoir.archive a
+			ON a.organisation = w.organisation AND a.project = w.project AND a.hash = w.archive WHERE w.number = waits;
+	END IF;
+	RETURN NEXT;
+END $$;
+
+-- Publishes a generation that waits, if it has this archive and this one is published. allowed says whether the caller
+-- may; project is set if it was done. The lock of the project makes two that accept, and a worker that publishes, do so
+-- one after the other.
+CREATE FUNCTION memoir.accept(token bytea, key text, number bigint, archive bytea, published bigint)
+RETURNS TABLE (allowed boolean, project bigint) ROWS 1 LANGUAGE plpgsql AS $$
+BEGIN
+	allowed := EXISTS (SELECT FROM memoir.reach(token, key, 'admin'));
+	PERFORM FROM memoir.project p JOIN memoir.reach(accept.token, accept.key, 'admin') t
+		ON p.organisation = t.organisation AND p.id = t.project FOR NO KEY UPDATE OF p;
+	UPDATE memoir.generation g SET state = 'published' FROM memoir.waiting(token, key) w
+	WHERE g.organisation = w.organisation AND g.project = w.project AND g.number = w.number
+		AND w.number = accept.number AND w.archive = accept.archive AND w.published = accept.published
+	RETURNING g.project INTO project;
+	INSERT INTO memoir.audit (organisation, member, machine, action, detail)
+	SELECT t.organisation, t.member, t.id, 'generation accept', key || ' ' || number FROM memoir.token t
+	WHERE t.hash = token AND project IS NOT NULL;
+	RETURN NEXT;
+END $$;
+
 CREATE POLICY review ON memoir.generation FOR SELECT USING (organisation = memoir.current_organisation()
 	AND (EXISTS (SELECT FROM memoir.access WHERE project IS NULL AND role = 'admin')
 		OR project IN (SELECT project FROM memoir.access WHERE role = 'admin')));

@@ -20,25 +20,14 @@ const (
 	MaxArchive       = 8 << 20
 )
 
-// Accept is the body of POST /v1/accept, which publishes a generation that waits. It does so if nothing has changed
-// since that was shown by GET /v1/waiting?project=KEY&generation=N; else the code is CodeNotFound. Both are for members
-// with the role Admin in the project.
+// GET /v1/archive?project=KEY&waiting=true answers with the newest generation that waits, which has what the earlier
+// ones have. An Accept is the body of POST /v1/accept, which publishes one that waits if it is as it was shown: by its
+// hash, and against the published one. Else the code is CodeNotFound. Both are for members with the role Admin.
 type Accept struct {
 	Project    string `json:"project"`
-	Generation int64  `json:"generation"` // 0 in a Waiting: none waits
-	Hash       string `json:"hash"`       // SHA-256 of its archive
-	Published  int64  `json:"published"`  // the generation that machines get; 0: none
-}
-
-// Waiting is the answer to GET /v1/waiting: a generation that waits, the newest one unless the query names another.
-// Each is made of all statements, so it has what the earlier ones have.
-type Waiting struct {
-	Accept
-	Waiting []int64   `json:"waiting"` // the numbers of all, the newest first
-	Model   string    `json:"model,omitempty"`
-	Made    time.Time `json:"made,omitzero"`
-	// Diffs are unified diffs of MEMORY.md and files of skills between the published generation and this one.
-	Diffs []string `json:"diffs"`
+	Generation int64  `json:"generation"`
+	Hash       string `json:"hash"`      // SHA-256 of its archive
+	Published  int64  `json:"published"` // the generation that machines get; 0: none
 }
 
 // A Transcript is the body of POST /v1/sessions: one session of a machine that is gone before it could extract. The hub

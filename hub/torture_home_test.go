@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,10 +31,12 @@ type home struct {
 	*torture
 	name, dir string
 	store     *store.Store
-	scanner   *secrets.Scanner
 	ids       []string
 	said      map[string][]string // texts by project
 }
+
+// rules are compiled once: that takes as long as a kill.
+var rules = sync.OnceValues(func() (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) })
 
 func (x *torture) newHome(i int) *home {
 	x.t.Helper()
@@ -45,9 +48,6 @@ func (x *torture) newHome(i int) *home {
 		x.t.Fatal(err)
 	}
 	x.t.Cleanup(func() { _ = h.store.Close() })
-	if h.scanner, err = secrets.New(secrets.Options{}); err != nil {
-		x.t.Fatal(err)
-	}
 	for p := range homeProjects {
 		of := named.Named(project(p))
 		_, err := h.store.Register(ctx, of)
@@ -90,9 +90,14 @@ func (h *home) work(ctx context.Context) {
 func (h *home) sync(must bool) {
 	h.repair.RLock()
 	defer h.repair.RUnlock()
-	o := team.Options{Home: h.dir, UserHome: h.dir, Store: h.store, Scanner: h.scanner,
+	scanner, err := rules()
+	if err != nil {
+		h.t.Error(err)
+		return
+	}
+	o := team.Options{Home: h.dir, UserHome: h.dir, Store: h.store, Scanner: scanner,
 		Settings: func(memoir.Project) (config.Settings, error) { return config.Default(), nil }}
-	_, err := team.Sync(h.t.Context(), o, team.Push|team.Pull)
+	_, err = team.Sync(h.t.Context(), o, team.Push|team.Pull)
 	if err != nil && (must || memoir.CodeOf(err) != memoir.CodeHub) {
 		h.t.Errorf("%s: %v", h.name, err)
 	}

@@ -25,36 +25,7 @@ import (
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for route, answer := range map[string]func(r *http.Request, token string) (any, error){
-		"POST /v1/push": func(r *http.Request, token string) (any, error) {
-			// Only a member's push is read and scanned, which takes time.
-			c, err := h.asMember(r.Context(), token, entry{}, nil)
-			if err != nil {
-				return nil, err
-			}
-			for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
-				if !h.pushes.add(key, 1, most) {
-					return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
-				}
-				defer h.pushes.add(key, -1, most)
-			}
-			release, err := admit(r, pushBytes)
-			if err != nil {
-				return nil, err
-			}
-			defer release()
-			var p wire.Push
-			if err := readBody(r, &p); err != nil {
-				return nil, err
-			}
-			if err := p.Check(); err != nil {
-				return nil, refuse(400, wire.CodeUsage, err.Error(), "")
-			}
-			pushed, err := h.push(r.Context(), token, p)
-			if h.metrics.stored.Add(float64(pushed.New)); err == nil {
-				h.full.Store(0)
-			}
-			return pushed, err
-		},
+		"POST /v1/push":     h.pushed,
 		"POST /v1/sessions": h.sent,
 		"GET /v1/pull": func(r *http.Request, token string) (any, error) {
 			p, err := readPull(r)
@@ -86,6 +57,38 @@ func (h *Hub) Handler() http.Handler {
 	}))
 	h.handleHealth(mux)
 	return mux
+}
+
+// pushed takes a push.
+func (h *Hub) pushed(r *http.Request, token string) (any, error) {
+	// Only a member's push is read and scanned, which takes time.
+	c, err := h.asMember(r.Context(), token, entry{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	for key, most := range map[int64]int{c.member: maxPushes, 0: maxPushesOfAll} {
+		if !h.pushes.add(key, 1, most) {
+			return nil, refuse(503, wire.CodeUnavailable, "too many pushes are under way", "try again later")
+		}
+		defer h.pushes.add(key, -1, most)
+	}
+	release, err := admit(r, pushBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var p wire.Push
+	if err := readBody(r, &p); err != nil {
+		return nil, err
+	}
+	if err := p.Check(); err != nil {
+		return nil, refuse(400, wire.CodeUsage, err.Error(), "")
+	}
+	pushed, err := h.push(r.Context(), token, p)
+	if h.metrics.stored.Add(float64(pushed.New)); err == nil {
+		h.full.Store(0)
+	}
+	return pushed, err
 }
 
 // answering checks what every request of the API must have, and writes its answer.

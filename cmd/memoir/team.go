@@ -19,10 +19,7 @@ import (
 )
 
 func teamCommand(p *program) *cli.Command {
-	sub := func(do cli.ActionFunc, name, args, usage, about string, flags []cli.Flag, examples ...string) *cli.Command {
-		return &cli.Command{Name: name, ArgsUsage: args, Usage: usage, Action: do, Flags: append([]cli.Flag{jsonFlag()},
-			flags...), Description: help(about, append(examples, "memoir team "+name+" --json")...)}
-	}
+	sub := teamSubcommand
 	keep := []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "withdraw nothing: what was sent stays at the hub"}}
 	const syncs = "Every run does it, too. `memoir run` consolidates what was received; what others withdrew is\n" +
 		"removed at once."
@@ -36,7 +33,7 @@ func teamCommand(p *program) *cli.Command {
 			"memoir team join https://hub.example.com", "memoir team share", "memoir team status"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.teamStatus,
-		Subcommands: append(promoteCommands(p),
+		Subcommands: append(append(promoteCommands(p), memberCommands(p)...),
 			sub(p.joinTeam, "join", "URL", "join a hub with a one-time code",
 				"Exchanges a one-time code of an operator for a token of this machine, which only you can read.\n"+
 					"It asks for the code, or reads it from a pipe or --code-file. Nothing is shared by that. If the\n"+
@@ -58,16 +55,6 @@ func teamCommand(p *program) *cli.Command {
 			sub(p.unshare, "unshare", "[PROJECT]", "end the sharing of a project",
 				"Withdraws from the hub what this machine sent of a project, at once or with the next run, and\n"+
 					"removes what was received of it.", keep, "memoir team unshare"),
-			sub(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
-				"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
-					"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
-					"get, and asks; without a terminal it needs --yes. --json alone accepts nothing.",
-				[]cli.Flag{yesFlag()}, "memoir team accept", "memoir team accept shop --yes"),
-			sub(p.machines, "machines", "", "list your machines at the hub",
-				"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
-					"from its next request on; what it has sent stays. It asks first; without a terminal it needs --yes.",
-				[]cli.Flag{&cli.StringFlag{Name: "revoke", Usage: "revoke the token of the machine `ID`"}, yesFlag()},
-				"memoir team machines", "memoir team machines --revoke 17"),
 			sub(p.syncs(team.Push|team.Pull), "sync", "", "send and receive now", syncs, nil, "memoir team sync"),
 			sub(p.pushTeam, "push", "[URL]", "send now, or send sessions from a container", syncs+"\n"+
 				"With a URL and --transcripts it sends the sessions of this directory's project to a hub that this\n"+
@@ -86,6 +73,29 @@ func teamCommand(p *program) *cli.Command {
 				"Shows the team memories of repositories, the hub, the shared projects, what waits, what stays here\n"+
 					"and why, and since when synchronising fails. It uses no network.", nil, "memoir team status"),
 		),
+	}
+}
+
+func teamSubcommand(
+	do cli.ActionFunc, name, args, usage, about string, flags []cli.Flag, examples ...string,
+) *cli.Command {
+	return &cli.Command{Name: name, ArgsUsage: args, Usage: usage, Action: do, Flags: append([]cli.Flag{jsonFlag()},
+		flags...), Description: help(about, append(examples, "memoir team "+name+" --json")...)}
+}
+
+// memberCommands are what a member may do at the hub for the team, and for their own machines.
+func memberCommands(p *program) []*cli.Command {
+	return []*cli.Command{
+		teamSubcommand(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
+			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
+				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
+				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing.",
+			[]cli.Flag{yesFlag()}, "memoir team accept", "memoir team accept shop --yes"),
+		teamSubcommand(p.machines, "machines", "", "list your machines at the hub",
+			"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
+				"from its next request on; what it has sent stays. It asks first; without a terminal it needs --yes.",
+			[]cli.Flag{&cli.StringFlag{Name: "revoke", Usage: "revoke the token of the machine `ID`"}, yesFlag()},
+			"memoir team machines", "memoir team machines --revoke 17"),
 	}
 }
 

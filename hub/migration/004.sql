@@ -19,14 +19,14 @@ BEGIN
 	ORDER BY g.number DESC;
 END $$;
 
--- memoir.newest_archive with the number of the newest generation that the caller may accept. If unaccepted is set, it is
+-- memoir.newest_archive with the number of the newest generation that the caller may accept, where the review is on. If unaccepted is set, it is
 -- that generation, and readable says that the caller may accept.
 CREATE FUNCTION memoir.archive_of(token bytea, key text, known bytea, unaccepted boolean) RETURNS TABLE (machine bigint,
 	live boolean, revoked boolean, readable boolean, number bigint, hash bytea, body bytea, waits bigint)
 ROWS 1 LANGUAGE plpgsql AS $$
 BEGIN
 	SELECT a.* INTO machine, live, revoked, readable, number, hash, body FROM memoir.newest_archive(token, key, known) a;
-	IF readable THEN
+	IF readable AND (unaccepted OR (SELECT o.review FROM memoir.organisation o WHERE o.id = memoir.current_organisation())) THEN
 		SELECT max(w.number) INTO waits FROM memoir.waiting(token, key) w;
 	END IF;
 	IF readable AND unaccepted THEN

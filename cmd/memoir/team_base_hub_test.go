@@ -104,7 +104,7 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	if _, _, said := a.memoir("team", "accept", appKey, "--yes"); !strings.Contains(said, "no generation of app-") || !strings.Contains(said, "waits") {
 		t.Error(said)
 	}
-	if b.run(); !strings.Contains(a.base(), "sort the queue") || a.base() != b.base() || strings.Contains(a.good("status")+starts(a), "waits") {
+	if b.run(); !strings.Contains(a.base(), "sort the queue") || !strings.Contains(b.base(), "sort the queue") || strings.Contains(a.good("status")+starts(a), "waits") {
 		t.Errorf("anna\n%s\nben\n%s\n%s", a.base(), b.base(), a.good("status"))
 	}
 

@@ -19,14 +19,15 @@ import (
 
 // archived is the answer to a request for an archive; without a body, the caller has it.
 type archived struct {
-	number int64
-	hash   []byte
-	body   []byte
+	number  int64
+	hash    []byte
+	body    []byte
+	waiting int64 // the newest generation that the caller may accept
 }
 
-// archive answers with the newest published generation of a project.
+// archive answers with the newest published generation of a project, or with the newest one that waits.
 func (h *Hub) archive(r *http.Request, token string) (any, error) {
-	key := r.URL.Query().Get("project")
+	key, unaccepted := r.URL.Query().Get("project"), r.URL.Query().Has("waiting")
 	if err := wire.CheckProject(key); err != nil {
 		return nil, err
 	}
@@ -38,17 +39,31 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	var a archived
 	var readable bool
 	err := h.pool.QueryRow(ctx, `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
-			coalesce(readable, false), coalesce(number, 0), hash, body FROM memoir.newest_archive($1, $2, $3)`,
-		hashOf(token), key, known).Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body)
+			coalesce(readable, false), coalesce(number, 0), hash, body, coalesce(waits, 0)
+		FROM memoir.archive_of($1, $2, $3, $4)`, hashOf(token), key, known, unaccepted).
+		Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body, &a.waiting)
 	switch err = cmp.Or(err, c.refused()); {
 	case err != nil:
 		return nil, err
+	case !readable && unaccepted:
+		return nil, refuse(403, wire.CodeForbidden, onlyAdmins, askOperator)
 	case !readable:
 		return nil, refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
+	case a.number == 0 && unaccepted:
+		return nil, refuse(404, wire.CodeNotFound, "no generation of this project waits", "")
 	case a.number == 0:
-		return nil, refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
+		none := refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
+		none.waiting = a.waiting
+		return nil, none
 	}
 	return a, nil
+}
+
+// sayWaiting tells who may accept a generation that one waits.
+func sayWaiting(w http.ResponseWriter, number int64) {
+	if number > 0 {
+		w.Header().Set(wire.WaitingHeader, strconv.FormatInt(number, 10))
+	}
 }
 
 // write writes the answer, and returns its status.
@@ -56,6 +71,7 @@ func (a archived) write(w http.ResponseWriter) int {
 	head := w.Header()
 	head.Set(wire.VersionHeader, strconv.Itoa(wire.Version))
 	head.Set(wire.GenerationHeader, strconv.FormatInt(a.number, 10))
+	sayWaiting(w, a.waiting)
 	head.Set("ETag", `"`+hex.EncodeToString(a.hash)+`"`)
 	head.Set("Cache-Control", "private, no-cache")
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -69,6 +85,36 @@ func (a archived) write(w http.ResponseWriter) int {
 	_, _ = w.Write(a.body)
 	return http.StatusOK
 }
+
+// accept publishes a generation that waits, if it is as it was shown.
+func (h *Hub) accept(r *http.Request, token string) (any, error) {
+	var a wire.Accept
+	if err := readBody(r, 4<<10, &a); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	return nil, pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
+		var allowed bool
+		var id int64
+		_, err := asMemberIn(ctx, tx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
+			b.Queue(`SELECT allowed, coalesce(project, 0) FROM memoir.accept($1, $2, $3, decode($4, 'hex'), $5)`,
+				hash, a.Project, a.Generation, a.Hash, a.Published).
+				QueryRow(func(row pgx.Row) error { return row.Scan(&allowed, &id) })
+		})
+		switch {
+		case err != nil:
+			return err
+		case !allowed:
+			return refuse(403, wire.CodeForbidden, onlyAdmins, askOperator)
+		case id == 0:
+			return refuse(404, wire.CodeNotFound, "the generation does not wait any more as it was shown", "look at it again")
+		}
+		return h.queue(ctx, tx, purgeArgs{id})
+	})
+}
+
+const onlyAdmins = "only an admin of this project may accept its generations"
 
 // Generations lists the generations of a project, the newest first.
 func (a Admin) Generations(ctx context.Context, key string) (Table, error) {

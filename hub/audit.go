@@ -16,13 +16,14 @@ import (
 type refusal struct {
 	status int
 	wire.Problem
+	waiting int64 // as in archived
 }
 
 // Error returns the title.
 func (r *refusal) Error() string { return r.Title }
 
 func refuse(status int, code, title, hint string) *refusal {
-	return &refusal{status, wire.Problem{Title: title, Code: code, Hint: hint}}
+	return &refusal{status: status, Problem: wire.Problem{Title: title, Code: code, Hint: hint}}
 }
 
 // audit records a refusal in a transaction of its own: the refused one has changed nothing.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,7 +35,12 @@ var archives = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 func (m machine) fetchRaw(project, etag string) (status int, header http.Header, body []byte) {
 	m.t.Helper()
-	r, err := http.NewRequest("GET", m.url+"/v1/archive?"+url.Values{"project": {project}}.Encode(), nil)
+	return m.fetchFrom("/v1/archive?"+url.Values{"project": {project}}.Encode(), etag)
+}
+
+func (m machine) fetchFrom(path, etag string) (status int, header http.Header, body []byte) {
+	m.t.Helper()
+	r, err := http.NewRequest("GET", m.url+path, nil)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -188,5 +194,88 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 	anna.fetch(shop, "").wants(t, "2", "drops tabs", "cache is slow")
 	if err := d.Admin.Accept(t.Context(), shop, 3); memoir.CodeOf(err) != memoir.CodeNotFound {
 		t.Errorf("a generation that is not there: %v", err)
+	}
+}
+
+// waiting returns what accepts the generation of shop that waits, if published is the one before; none: zero.
+func (m machine) waiting(published int64) (a wire.Accept) {
+	m.t.Helper()
+	if status, header, _ := m.fetchFrom("/v1/archive?waiting=true&project="+shop, ""); status == http.StatusOK {
+		a = wire.Accept{Project: shop, Hash: strings.Trim(header.Get("ETag"), `"`), Published: published}
+		a.Generation, _ = strconv.ParseInt(header.Get(wire.GenerationHeader), 10, 64)
+	} else if status != http.StatusNotFound {
+		m.t.Errorf("what waits: %d", status)
+	}
+	return a
+}
+
+func TestAnAdminAcceptsAGenerationAsItWasShown(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	writer := join(t, url, d.Member(t, "writer", wire.Writer))
+	anna := join(t, url, d.Member(t, "anna", wire.Admin, shop))
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Review = true }); err != nil {
+		t.Fatal(err)
+	}
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	share := func(items ...any) {
+		t.Helper()
+		writer.push(shop, items...)
+		d.Idle(t)
+	}
+	said := func(m machine) string {
+		_, header, _ := m.fetchRaw(shop, "")
+		return header.Get(wire.WaitingHeader)
+	}
+	reader := join(t, url, d.Member(t, "reader", wire.Reader))
+	elsewhere := join(t, url, d.Member(t, "elsewhere", wire.Admin, "github.com/acme/site"))
+	share(finding("The parser drops tabs."))
+	first := anna.waiting(0)
+	for _, m := range []machine{reader, writer, elsewhere} {
+		m.refused(wire.CodeForbidden, "GET", "/v1/archive?waiting=true&project="+shop, nil)
+		m.refused(wire.CodeForbidden, "POST", "/v1/accept", first)
+		if said(m) != "" {
+			t.Error("who may not accept is told that a generation waits")
+		}
+	}
+	if first.Generation != 1 || said(anna) != "1" {
+		t.Errorf("%q, %+v", said(anna), first)
+	}
+
+	other := first // what is not as it was shown stays
+	other.Hash = strings.Repeat("0", wire.HashDigits)
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", other)
+	anna.must("POST", "/v1/accept", first, nil)
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", first)
+	reader.fetch(shop, "").wants(t, "1", "drops tabs")
+	if w := anna.waiting(1); w.Generation != 0 || said(anna) != "" {
+		t.Errorf("nothing waits: %+v", w)
+	}
+	secret := finding("The gateway retries twice.")
+	share(finding("The cache is slow."))
+	second := anna.waiting(1)
+	share(secret)
+	third := anna.waiting(1)
+	anna.must("POST", "/v1/accept", second, nil)
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", third) // it was compared with the first
+	writer.push(shop, secret.Hash)
+	third.Published = 2
+	anna.refused(wire.CodeNotFound, "POST", "/v1/accept", third) // it has what was withdrawn
+	d.Idle(t)
+	share(finding("Zebras are striped."))
+	anna.must("POST", "/v1/accept", anna.waiting(2), nil)
+	reader.fetch(shop, "").wants(t, "5", "Zebras", "!retries twice")
+	if n := d.Number(t, `SELECT count(*) FROM memoir.audit a JOIN memoir.member m ON m.id = a.member JOIN memoir.token t ON t.id = a.machine
+		WHERE action = 'generation accept' AND m.name = 'anna' AND detail IN ('`+shop+` 1', '`+shop+` 2', '`+shop+` 5')`); n != 3 {
+		t.Errorf("%d of 3 acceptances are in the audit", n)
+	}
+	d.Idle(t)
+	if n := d.Number(t, "SELECT count(*) FROM memoir.archive"); n != 2 { // an acceptance purges those before the fourth
+		t.Errorf("%d archives", n)
+	}
+	share(finding("Yaks are slow."))
+	share(statement("nobody's").Hash) // it changes no generation
+	if w := anna.waiting(5); w.Generation != 6 {
+		t.Errorf("%+v", w)
 	}
 }

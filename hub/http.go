@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ func (h *Hub) Handler() http.Handler {
 		"POST /v1/sessions": h.sent,
 		"GET /v1/pull":      h.pull, "GET /v1/archive": h.archive,
 		"POST /v1/join": h.join, "POST /v1/rotate": h.rotate, "GET /v1/me": h.me, "DELETE /v1/me": h.leave,
+		"POST /v1/accept": h.accept, "GET /v1/machines": h.machines, "DELETE /v1/machines/{id}": h.leave,
 		"/": func(*http.Request, string) (any, error) {
 			return nil, refuse(404, wire.CodeNotFound, "the hub has no such address", "GET /openapi.json lists them")
 		},
@@ -53,6 +55,7 @@ func (h *Hub) answering(route string, do answer) http.Handler {
 		if err != nil {
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
+			sayWaiting(w, refused.waiting)
 			if code != wire.CodeNotFound && code != wire.CodeUnavailable {
 				ctx := context.WithoutCancel(r.Context()) // the caller may have gone
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
@@ -114,25 +117,41 @@ func (h *Hub) refusal(err error) *refusal {
 	if ok && (strings.HasPrefix(failed.Code, "22") || failed.Code == "54001") {
 		return refuse(400, wire.CodeUsage, "the database refuses a value of this request", "")
 	}
+	// The disk is full or fails, or the server only reads.
+	if ok && slices.Contains([]string{"53100", "58030", "25006"}, failed.Code) {
+		h.full.Store(time.Now().Unix())
+	}
 	h.log.Error("the database failed", "error", asError(err).Error())
 	return refuse(503, wire.CodeUnavailable, "the hub cannot answer now", "try again later")
 }
 
 var pushBytes, transcriptBytes = semaphore.NewWeighted(6 * wire.MaxBytes), semaphore.NewWeighted(2 * wire.MaxBytes)
 
-// admit reads a body once there is room for it: it is much larger in memory. A member's four pushes leave a part to
-// others. Then release gives the room back.
-func admit(r *http.Request, bound *semaphore.Weighted, into any) (release func(), err error) {
+// admit reads a body once there is room for it within each bound: it is much larger in memory. A member's four pushes
+// leave a part to others. Without an error, release gives the room back.
+func admit(r *http.Request, into any, bounds ...*semaphore.Weighted) (release func(), err error) {
 	n := int64(min(uint64(r.ContentLength), wire.MaxBytes)) // -1, a length that is not told, is the largest
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	if bound.Acquire(ctx, n) != nil {
-		return nil, refuse(503, wire.CodeUnavailable, "too much is being sent", "try again later")
+	held := 0
+	release = func() {
+		for _, bound := range bounds[:held] {
+			bound.Release(n)
+		}
 	}
-	if err = readBody(r, wire.MaxBytes, into); err != nil {
-		bound.Release(n)
+	for ; err == nil && held < len(bounds); held++ {
+		if err = bounds[held].Acquire(ctx, n); err != nil {
+			err = refuse(503, wire.CodeUnavailable, "too much is being sent", "try again later")
+			break
+		}
 	}
-	return func() { bound.Release(n) }, err
+	if err == nil {
+		err = readBody(r, wire.MaxBytes, into)
+	}
+	if err != nil {
+		release()
+	}
+	return release, err
 }
 
 // readBody reads a body of at most most bytes, and checks it if it has rules.

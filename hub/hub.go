@@ -13,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +33,8 @@ type Hub struct {
 	metrics *metrics
 	audited counts
 	pushes  counts
+	rooms   sync.Map     // of *semaphore.Weighted, by member: for the bytes of sessions
+	full    atomic.Int64 // when PostgreSQL has refused a write, in Unix seconds; 0: none since the last push
 	proxied bool
 
 	jobs     *jobs // to queue them

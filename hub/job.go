@@ -59,6 +59,8 @@ const (
 	// modelPause is how long a job waits for a model that is not available, whoever's fault that is.
 	modelPause    = 10 * time.Minute
 	databasePause = 10 * time.Second
+	// failurePause is how long a session waits whose job has failed too often.
+	failurePause = 24 * time.Hour
 )
 
 // WorkOptions say how a hub works on jobs.
@@ -101,8 +103,14 @@ func (h *Hub) queue(ctx context.Context, tx pgx.Tx, all ...river.JobArgs) error 
 
 // queueDue queues a consolidation of each project of an organisation that has changes which none has read, and each
 // transcript that waits; 0 is every organisation. It does so for what hubs of an older version store, and for what
-// failed.
+// failed. What waits for a model or a limit is tried at once.
 func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
+	_, err := tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE state IN ('scheduled', 'retryable')
+		AND (kind = 'consolidate' AND (args->>'project')::bigint IN (SELECT memoir.due($1))
+			OR kind = 'extract' AND (args->>'transcript')::bigint IN (SELECT memoir.unextracted($1)))`, org)
+	if err != nil {
+		return err
+	}
 	rows, _ := tx.Query(ctx, `SELECT false, id FROM memoir.due($1) id
 		UNION ALL SELECT true, id FROM memoir.unextracted($1) id ORDER BY 1, 2`, org) // rows have its error
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (river.JobArgs, error) {
@@ -236,7 +244,7 @@ func worker[T river.JobArgs](
 			return errors.New(reason)
 		}
 		if pause == 0 && r.project == 0 {
-			return river.JobCancel(errors.New(reason))
+			pause = failurePause
 		}
 		if pause == 0 {
 			given, err := h.discard(context.WithoutCancel(ctx), r, reason)

@@ -1,7 +1,11 @@
 package hub_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"memoir/hub"
 	"memoir/hub/hubtest"
@@ -41,4 +45,33 @@ func TestAWorkerFindsWhatNobodyQueued(t *testing.T) {
 		d.Idle(t)
 	}
 	anna.fetch(shop, "").wants(t, "1", "drops tabs")
+}
+
+// TestASessionThatFailsIsTriedOnceADay is of one whose result PostgreSQL does not take.
+func TestASessionThatFailsIsTriedOnceADay(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	d.Must(t, `CREATE FUNCTION failed() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN RAISE 'no' USING ERRCODE = 'data_exception'; END $$;
+		CREATE TRIGGER failed BEFORE UPDATE ON memoir.transcript FOR EACH ROW EXECUTE FUNCTION failed()`)
+	anna.send(session(t, "one", day, "make a"))
+	d.Workers(t, hub.WorkOptions{Workers: 1, Retry: time.Microsecond})
+	const tomorrow = `SELECT count(*) FROM river.river_job WHERE state = 'scheduled' AND scheduled_at > now() + interval '23 hours'
+		AND cardinality(errors) = 2`
+	for range 2 { // the next day, once
+		d.Idle(t)
+		status, err := d.Owner.Status(t.Context())
+		failed := status.Rows[0][slices.Index(status.Columns, "failed")]
+		jobs, errJobs := d.Admin.Jobs(t.Context())
+		if err != nil || errJobs != nil || failed != int64(1) || d.Number(t, tomorrow) != 1 || !strings.Contains(fmt.Sprint(jobs.Rows), "no (22000)") {
+			t.Errorf("%v failed, %v %v %v", failed, jobs.Rows, err, errJobs)
+		}
+		d.Must(t, "UPDATE river.river_job SET scheduled_at = now() WHERE state = 'scheduled'")
+	}
+	d.Idle(t)
+	d.Must(t, "DROP TRIGGER failed ON memoir.transcript")
+	d.Workers(t, hub.WorkOptions{Workers: 1}) // it tries at once
+	for d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'done'") == 0 && t.Context().Err() == nil {
+		d.Idle(t)
+	}
 }

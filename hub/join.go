@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"memoir/team/wire"
 )
@@ -95,12 +96,34 @@ func (h *Hub) me(r *http.Request, token string) (any, error) {
 	return me, err
 }
 
-// leave revokes the token that it is called with.
+// machines answers with the machines of the member.
+func (h *Hub) machines(r *http.Request, token string) (any, error) {
+	all := []wire.Machine{}
+	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
+		b.Queue(callers+`SELECT t.id::text, t.machine, t.seen, t.expires, t.id = c.machine
+			FROM caller c JOIN memoir.token t ON t.organisation = c.organisation AND t.member = c.member
+			WHERE t.revoked IS NULL AND t.expires > now() ORDER BY t.id`, hash).Query(func(rows pgx.Rows) (err error) {
+			all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[wire.Machine])
+			return err
+		})
+	})
+	return all, err
+}
+
+// leave revokes the token that it is called with, or that of another machine of the member, by its id.
 func (h *Hub) leave(r *http.Request, token string) (any, error) {
 	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
-		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c WHERE t.id = c.machine)
-			INSERT INTO memoir.audit (organisation, member, machine, action)
-			SELECT organisation, member, machine, 'revoke' FROM caller`, hash)
+		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c
+				WHERE t.organisation = c.organisation AND t.member = c.member AND t.revoked IS NULL
+					AND t.id::text = coalesce(nullif($2, ''), c.machine::text) RETURNING t.id)
+			INSERT INTO memoir.audit (organisation, member, machine, action, detail)
+			SELECT organisation, member, machine, 'revoke', coalesce(nullif(id, machine)::text, '') FROM caller, gone`,
+			hash, r.PathValue("id")).Exec(func(done pgconn.CommandTag) error {
+			if done.RowsAffected() == 0 && r.PathValue("id") != "" {
+				return refuse(404, wire.CodeNotFound, "no machine of yours has this id and a token", "")
+			}
+			return nil
+		})
 	})
 	return nil, err
 }

@@ -79,7 +79,8 @@ func (h *Hub) Status(ctx context.Context) (Table, error) {
 			(SELECT count(*) FROM memoir.statement) AS statements, (SELECT count(*) FROM memoir.tombstone) AS tombstones,
 			(SELECT count(*) FROM memoir.audit WHERE code <> '' AND at > now() - interval '1 day') AS refused,
 			(SELECT count(*) FROM memoir.generation) AS generations,
-			(SELECT count(*) FROM river.river_job WHERE state IN ('discarded', 'cancelled')) AS failed, -- jobs, of a week
+			(SELECT count(*) FROM river.river_job WHERE state = 'discarded' -- in the last week
+				OR state = 'scheduled' AND cardinality(errors) >= $1) AS failed,
 			pg_database_size(current_database()) AS bytes
-		FROM memoir.hub`)
+		FROM memoir.hub`, maxFailures-1)
 }

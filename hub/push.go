@@ -32,13 +32,15 @@ func (h *Hub) pushed(r *http.Request, token string) (any, error) {
 		defer h.pushes.add(key, -1, most)
 	}
 	var p wire.Push
-	release, err := admit(r, pushBytes, &p)
+	release, err := admit(r, &p, pushBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	done, err := h.push(r.Context(), token, p)
-	h.metrics.stored.Add(float64(done.New))
+	if h.metrics.stored.Add(float64(done.New)); err == nil {
+		h.full.Store(0)
+	}
 	return done, err
 }
 

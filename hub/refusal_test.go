@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -133,8 +134,8 @@ func (s stalled) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// A push whose body does not come holds one of few places of its member, and none of another's.
-func TestStalledPushesOfOneMemberAreFew(t *testing.T) {
+// A body that does not come holds one of few places of its member, and none of another's.
+func TestStalledBodiesOfOneMemberAreFew(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	url := d.Hub(t)
 	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Writer))
@@ -145,8 +146,9 @@ func TestStalledPushesOfOneMemberAreFew(t *testing.T) {
 	const places = 4
 	begun, end := make(chan bool, places), make(chan struct{})
 	var all sync.WaitGroup
-	for range places {
-		r, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/push", stalled{begun, end})
+	stall := func(path string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(ctx, "POST", url+path, stalled{begun, end})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,17 +159,47 @@ func TestStalledPushesOfOneMemberAreFew(t *testing.T) {
 				_ = answer.Body.Close()
 			}
 		})
+	}
+	isRead := func() {
+		t.Helper()
 		select {
 		case <-begun:
 		case <-ctx.Done():
-			t.Fatal("a push is not read")
+			t.Fatal("a body is not read")
 		}
+	}
+	for range places {
+		stall("/v1/push")
+		isRead()
 	}
 	anna.refused(wire.CodeUnavailable, "POST", "/v1/push", pushOf(shop, statement("the fifth")))
 	ben.push(shop, statement("ben's"))
+	stall("/v1/sessions")
+	isRead()
+	stall("/v1/sessions") // it waits, or ben soon would
+	for n := range 50 {
+		ben.send(session(t, fmt.Sprint(n), day, "make ben"))
+	}
 	close(end)
 	all.Wait()
 	anna.push(shop, statement("the fifth"))
+	anna.send(session(t, "one", day, "make anna"))
+}
+
+// A hub that cannot write is not ready until a push succeeds. The disk is not full here: PostgreSQL only says so.
+func TestAHubThatCannotWriteIsNotReady(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	anna.push(shop, statement("one"))
+	anna.must("GET", "/readyz", nil, nil)
+	d.Must(t, `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+		CREATE TRIGGER full_disk BEFORE INSERT ON memoir.statement EXECUTE FUNCTION full_disk()`)
+	anna.refused(wire.CodeUnavailable, "POST", "/v1/push", pushOf(shop, statement("two")))
+	anna.refused(wire.CodeUnavailable, "GET", "/readyz", nil)
+	d.Must(t, "DROP TRIGGER full_disk ON memoir.statement")
+	anna.push(shop, statement("two"))
+	anna.must("GET", "/readyz", nil, nil)
 }
 
 func TestASecretOfEveryRuleStopsAtTheHub(t *testing.T) {

@@ -132,7 +132,11 @@ func (h *Hub) handleHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 		defer cancel()
-		if err := h.checkSchema(ctx); err != nil {
+		err := h.checkSchema(ctx)
+		if err == nil && time.Since(time.Unix(h.full.Load(), 0)) < time.Minute { // then the next write shows it
+			err = errors.New("PostgreSQL has refused a write")
+		}
+		if err != nil {
 			h.log.Error("not ready", "error", err.Error())
 			writeJSON(w, http.StatusServiceUnavailable, wire.Problem{Title: "not ready", Code: wire.CodeUnavailable})
 			return

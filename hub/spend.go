@@ -56,11 +56,6 @@ func (a Admin) SetPolicy(ctx context.Context, change func(*Policy)) error {
 				WHERE id = $1`, org, p.Model, p.KeyEnv, p.BaseURL, p.DailyTokens, p.DailyCost, p.InputPrice, p.OutputPrice,
 				p.Review)
 		}
-		if err == nil {
-			_, err = tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = now() WHERE state IN ('scheduled', 'retryable')
-				AND (kind = 'consolidate' AND (args->>'project')::bigint IN (SELECT memoir.due($1))
-					OR kind = 'extract' AND (args->>'transcript')::bigint IN (SELECT memoir.unextracted($1)))`, org)
-		}
 		if err != nil {
 			return err
 		}

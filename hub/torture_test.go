@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -121,14 +122,24 @@ func (x *torture) run() {
 	for _, m := range machines {
 		all.Go(func() {
 			// A machine works until the last kill, and until it has its part of the statements.
-			for n := 0; ctx.Err() == nil || n < x.kills/2; n++ {
+			n := 0
+			for ; ctx.Err() == nil || n < x.kills/2; n++ {
 				if n%10 == 5 {
 					m.leave()
 				}
-				m.pushSome(n)
+				m.pushSome(n, project(m.random.IntN(tortureProjects)))
 				m.pullSome(project(m.random.IntN(tortureProjects)))
 			}
+			for range 3 { // all at once, during consolidations and just after
+				n++
+				m.pushSome(n, project(0))
+			}
 		})
+	}
+	homes := make([]*home, tortureMachines)
+	for i := range homes {
+		homes[i] = x.newHome(i)
+		all.Go(func() { homes[i].work(ctx) })
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	for n := range x.kills {
@@ -139,6 +150,9 @@ func (x *torture) run() {
 	}
 	done()
 	all.Wait()
+	for _, h := range homes {
+		h.sync(true)
+	}
 
 	total := 0
 	for p := range tortureProjects {
@@ -155,12 +169,13 @@ func (x *torture) run() {
 		}
 	}
 	x.t.Logf("%d statements, %d pushes, %d kills, %d times left", total, x.pushes.Load(), x.kills, x.left.Load())
-	x.compareGenerations(machines)
+	x.compareGenerations(machines, homes)
+	x.compareHomes(homes)
 }
 
 // compareGenerations waits until workers have caught up, and compares the newest generation of each project with what
 // is live there. A generation's row has number = parent + 1 and is unique.
-func (x *torture) compareGenerations(machines []*pusher) {
+func (x *torture) compareGenerations(machines []*pusher, homes []*home) {
 	x.Idle(x.t)
 	// A repeated push takes numbers that no change has.
 	if n := x.Number(x.t, `SELECT count(*) FROM memoir.project p WHERE consumed < greatest(
@@ -188,6 +203,11 @@ func (x *torture) compareGenerations(machines []*pusher) {
 				if live {
 					want[m.name+": "+m.texts[hash]] = 1
 				}
+			}
+		}
+		for _, h := range homes {
+			for _, text := range h.said[project(p)] {
+				want[h.name+": "+text] = 1
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -274,15 +294,14 @@ func (v *view) compare(t *testing.T, want map[string]bool) {
 		}
 	}
 	for item := range v.live {
-		if _, known := want[item]; !known {
+		if _, known := want[item]; !known && !strings.HasPrefix(item, "home") {
 			t.Errorf("%s was never pushed", item)
 		}
 	}
 }
 
 // pushSome pushes 25 statements, withdraws some of the project, and pushes some again as after an answer that was lost.
-func (p *pusher) pushSome(n int) {
-	key := project(p.random.IntN(tortureProjects))
+func (p *pusher) pushSome(n int, key string) {
 	if p.live[key] == nil {
 		p.live[key] = map[string]bool{}
 	}

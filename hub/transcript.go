@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/semaphore"
 
 	"memoir"
 	"memoir/extract"
@@ -24,11 +25,13 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*patience)
 	defer cancel()
 	// Only a member's transcript is read and scanned, which takes time and memory.
-	if _, err := h.asMember(ctx, token, entry{}, nil); err != nil {
+	c, err := h.asMember(ctx, token, entry{}, nil)
+	if err != nil {
 		return nil, err
 	}
+	room, _ := h.rooms.LoadOrStore(c.member, semaphore.NewWeighted(wire.MaxBytes)) // half of what all have
 	var t wire.Transcript
-	release, err := admit(r, transcriptBytes, &t)
+	release, err := admit(r, &t, room.(*semaphore.Weighted), transcriptBytes)
 	if err != nil {
 		return nil, err
 	}

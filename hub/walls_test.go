@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http/httptest"
 	"testing"
@@ -89,7 +90,29 @@ func (w two) check(t *testing.T) {
 	if n := w.Number(t, "SELECT count(*) FROM memoir.edit"); n != 2 {
 		t.Errorf("%d edits are left", n)
 	}
+	w.Must(t, "UPDATE memoir.project SET consumed = seq") // it lacks what was withdrawn
+	wait := wire.Accept{Project: shop, Generation: 2, Hash: hexOf("acme"), Published: 1}
+	elsewhere := join(t, w.url, w.Member(t, "elsewhere", wire.Admin, "github.com/acme/site"))
+	for _, m := range []machine{w.ours, w.theirs, reader, limited, elsewhere} {
+		m.refused(wire.CodeForbidden, "POST", "/v1/accept", wait)
+		m.refused(wire.CodeForbidden, "GET", "/v1/archive?waiting=true&project="+shop, nil)
+	}
+	join(t, w.url, w.Member(t, "boss", wire.Admin)).must("POST", "/v1/accept", wait, nil)
+	if f := reader.fetch(shop, ""); f.number != "2" || w.Number(t, "SELECT count(*) FROM memoir.generation WHERE state = 'waiting'") != 1 {
+		t.Errorf("a reader gets generation %s", f.number)
+	}
+	var all []wire.Machine
+	w.ours.must("GET", "/v1/machines", nil, &all)
+	if len(all) != 1 || !all[0].This || all[0].Name != "laptop" {
+		t.Errorf("anna's machines: %+v", all)
+	}
+	limited.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+all[0].ID, nil)
+	w.theirs.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+all[0].ID, nil)
+	w.ours.must("DELETE", "/v1/machines/"+all[0].ID, nil, nil)
+	w.ours.refused(wire.CodeRevoked, "GET", "/v1/me", nil)
 }
+
+func hexOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 func TestNobodyReachesWhatIsNotTheirs(t *testing.T) { newTwo(t).check(t) }
 
@@ -116,8 +139,10 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 	project, foreign := w.Number(t, "SELECT id FROM memoir.project ORDER BY id LIMIT 1"),
 		w.Number(t, "SELECT id FROM memoir.project ORDER BY id DESC LIMIT 1")
 	ben := w.Number(t, "SELECT id FROM memoir.member WHERE name = 'waiting'")
+	w.Member(t, "boss", wire.Admin, shop)
+	boss := w.Number(t, "SELECT id FROM memoir.member WHERE name = 'boss'")
 
-	visible := map[string]int{"access": 1, "code": 0, "member": 2, "organisation": 1, "project": 1, "statement": 2, "token": 1,
+	visible := map[string]int{"access": 1, "code": 0, "member": 3, "organisation": 1, "project": 1, "statement": 2, "token": 1,
 		"tombstone": 0, "hub": 1, "migration": hub.SchemaVersion(),
 		"archive": 1, "edit": 1, "generation": 1, "ledger": 0, "transcript": 0}
 	for _, pooled := range []bool{false, true} {
@@ -139,6 +164,9 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			}
 			if got := count(t, conn, theirs, anna, "statement"); got != 0 {
 				t.Errorf("a member of another organisation sees %d statements", got)
+			}
+			if got := count(t, conn, ours, boss, "generation"); got != 2 { // one waits
+				t.Errorf("an admin sees %d generations", got)
 			}
 		}
 		insert := func(org, project, member int64) string {
@@ -168,6 +196,12 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			"a generation":              {ours, anna, fmt.Sprintf(`INSERT INTO memoir.generation VALUES (%d, %d, 3, 2, 1, NULL, 'any', 'published')`, ours, project)},
 			"an archive":                {ours, anna, fmt.Sprintf(`INSERT INTO memoir.archive VALUES (%d, %d, 'x', 'x')`, ours, project)},
 			"the ledger":                {ours, anna, fmt.Sprintf(`INSERT INTO memoir.ledger (organisation, project, model, tokens, cost) VALUES (%d, %d, 'x', 1, 1)`, ours, project)},
+			"a waiting generation":      {ours, anna, `UPDATE memoir.generation SET state = 'published'`},
+			"a reader's acceptance":     {ours, ben, `UPDATE memoir.generation SET state = 'published'`},
+			"another's acceptance":      {theirs, boss, `UPDATE memoir.generation SET state = 'published'`},
+			"a published generation":    {ours, boss, `UPDATE memoir.generation SET state = 'published' WHERE state = 'published'`},
+			"an admin's archive":        {ours, boss, `UPDATE memoir.generation SET state = 'published', archive = NULL`},
+			"what waits":                {ours, boss, `UPDATE memoir.generation SET archive = archive`},
 			"a policy":                  {ours, anna, `UPDATE memoir.organisation SET review = false`},
 			"more rights":               {ours, anna, `UPDATE memoir.access SET role = 'admin'`},
 			"the audit":                 {ours, anna, `SELECT count(*) FROM memoir.audit`},
@@ -200,6 +234,11 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 				t.Errorf("somebody else's %s: %d changed, %v", name, n, err)
 			}
 		}
+		const accept = `UPDATE memoir.generation SET state = 'published'` // ours alone
+		if n, err := as(conn, ours, boss, accept+` WHERE number = 2`); err != nil || n != 1 {
+			t.Errorf("an admin accepts %d generations, %v", n, err)
+		}
+		w.Must(t, `UPDATE memoir.generation SET state = 'waiting' WHERE number = 2`)
 	}
 }
 

@@ -3,7 +3,9 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -59,11 +61,15 @@ func (l Line) atHub(known []Evidence) (out []Evidence) {
 	return out
 }
 
-// FailsLong says since when synchronising fails, once that is more than a day; else it is empty.
-func FailsLong(home string, now time.Time) string {
+// TeamNews says that a generation of a project waits for this member, and since when synchronising fails, once that is
+// more than a day; else it is empty.
+func TeamNews(home, projectID string, now time.Time) (text string) {
 	state, err := team.ReadState(home)
-	if err != nil || state.Failing.IsZero() || now.Sub(state.Failing) < 24*time.Hour {
-		return ""
+	if n := state.Unaccepted[projectID]; n > 0 {
+		text = fmt.Sprintf("generation %d of the team's memory waits: `memoir team accept` shows it", n)
 	}
-	return "the team's memory is not synchronised since " + Zoned(state.Failing) + ": " + memoir.Cut(state.Error, 200)
+	if err == nil && !state.Failing.IsZero() && now.Sub(state.Failing) >= 24*time.Hour {
+		text += "; the team's memory is not synchronised since " + Zoned(state.Failing) + ": " + memoir.Cut(state.Error, 200)
+	}
+	return strings.TrimPrefix(text, "; ")
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,48 +62,69 @@ func Unshare(ctx context.Context, o Options, projectID string, keep bool) error 
 	return o.Store.Unshare(ctx, projectID, keep)
 }
 
-// archive fetches the newest generation of a project, with its ETag. Without content, it is still the one that has tag.
-func (c *client) archive(ctx context.Context, key, tag string) (etag string, content []byte, err error) {
-	path := "/v1/archive?" + url.Values{"project": {key}}.Encode()
-	res, content, err := c.request(ctx, http.MethodGet, path, nil, tag)
-	if err != nil || res.StatusCode == http.StatusNotModified {
-		return tag, nil, err
+// archive is an answer of a hub to a request for a generation. Without content, the caller has it. waits is the number of
+// the newest generation that waits for this member; 0: none, or a hub of the release before.
+type archive struct {
+	etag    string
+	content []byte
+	waits   int
+}
+
+// archive fetches the newest generation of a project, unless it has the ETag tag, or, if waiting is set, the newest one
+// that waits.
+func (c *client) archive(ctx context.Context, key, tag string, waiting bool) (a archive, err error) {
+	query := url.Values{"project": {key}}
+	if waiting {
+		query.Set("waiting", "true")
 	}
-	return res.Header.Get("ETag"), content, nil
+	res, content, err := c.request(ctx, http.MethodGet, "/v1/archive?"+query.Encode(), nil, tag)
+	if err != nil {
+		return a, err
+	}
+	a.etag, a.content = res.Header.Get("ETag"), content
+	if res.StatusCode == http.StatusNotModified {
+		a.etag, a.content = tag, nil
+	}
+	a.waits, _ = strconv.Atoi(res.Header.Get(wire.WaitingHeader))
+	return a, nil
 }
 
 // fetchBase fetches the newest generation of a shared project, without an ETag if there is none, as at a hub of the
 // release before.
-func (s *syncing) fetchBase(ctx context.Context, share store.Share) (etag string, content []byte, err error) {
+func (s *syncing) fetchBase(ctx context.Context, share store.Share) (archive, error) {
+	tag := ""
 	if HasBase(s.Home, share.ProjectID) {
-		etag = s.state.Bases[share.ProjectID].ETag
+		tag = s.state.Bases[share.ProjectID].ETag
 	}
-	etag, content, err = s.client.archive(ctx, share.Key, etag)
+	a, err := s.client.archive(ctx, share.Key, tag, false)
 	if refused(err) == wire.CodeNotFound {
-		return "", nil, nil
+		return archive{}, nil
 	}
-	return etag, content, err
+	if a.waits > 0 {
+		s.state.Unaccepted[share.ProjectID] = a.waits
+	}
+	return a, err
 }
 
 // storeBase stores what fetchBase returned. All that it may have been made from is received before.
-func (s *syncing) storeBase(ctx context.Context, share store.Share, etag string, content []byte) (err error) {
+func (s *syncing) storeBase(ctx context.Context, share store.Share, a archive) (err error) {
 	id := share.ProjectID
 	switch {
-	case etag == "" && HasBase(s.Home, id):
+	case a.etag == "" && HasBase(s.Home, id):
 		err = DropBase(ctx, s.Store, s.Home, id)
-	case content == nil:
+	case a.content == nil:
 		return nil
 	default:
 		var files memory.Files
 		var m memory.Manifest
-		if files, m, err = cleaned(content, etag, s.Scanner); err == nil {
+		if files, m, err = cleaned(a, s.Scanner); err == nil {
 			err = putBase(s.Home, id, m.Generation, files, m.Citations)
 		}
 		if err == nil {
 			err = s.Store.Edited(ctx, id)
 		}
 		if err == nil {
-			s.state.Bases[id] = Fetched{m.Generation, etag}
+			s.state.Bases[id] = Fetched{m.Generation, a.etag}
 		}
 	}
 	if err == nil {
@@ -119,13 +141,56 @@ func putBase(home, id string, generation int, files memory.Files, citations map[
 	return err
 }
 
+// Waiting is a generation that waits at a hub until this member accepts it. Diffs are unified diffs of MEMORY.md and
+// files of skills between what machines get and this one.
+type Waiting struct {
+	wire.Accept
+	Diffs    []string `json:"diffs"`
+	Accepted bool     `json:"accepted"`
+}
+
+// Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
+// accepts that, if the hub has it as it was read, and receives it.
+func Accept(ctx context.Context, o Options, key string, agree func(Waiting) (bool, error)) (w Waiting, err error) {
+	w.Project, w.Diffs = key, []string{}
+	_, c, err := dial(o.Home)
+	var files [2]memory.Files
+	for i, number := range []*int64{&w.Generation, &w.Published} {
+		if err != nil {
+			return w, err
+		}
+		found, failed := c.archive(ctx, key, "", i == 0)
+		if refused(failed) == wire.CodeNotFound || failed == nil && i == 0 && found.waits == 0 {
+			break // none, or a hub of the release before
+		}
+		if err = failed; err == nil {
+			var m memory.Manifest
+			files[i], m, err = cleaned(found, o.Scanner)
+			delete(files[i], memory.StatementsFile)
+			*number, w.Hash = int64(m.Generation), cmp.Or(w.Hash, strings.Trim(found.etag, `"`))
+		}
+	}
+	for _, change := range memory.Changes(files[1], files[0]) {
+		w.Diffs = append(w.Diffs, change.Diff)
+	}
+	if err == nil && w.Generation > 0 {
+		w.Accepted, err = agree(w)
+	}
+	if err == nil && w.Accepted {
+		if err = c.call(ctx, http.MethodPost, "/v1/accept", w.Accept, nil); err == nil {
+			_, err = Sync(ctx, o, Pull)
+		}
+	}
+	return w, err
+}
+
 // cleaned returns what is kept of an archive, which may be from anybody: MEMORY.md, skills and statements, redacted and
 // neutralised, with a manifest of the hub.
-func cleaned(content []byte, etag string, scanner *secrets.Scanner) (kept memory.Files, m memory.Manifest, err error) {
-	files, m, err := memory.Unpack(bytes.NewReader(content))
+func cleaned(a archive, scanner *secrets.Scanner) (kept memory.Files, m memory.Manifest, err error) {
+	files, m, err := memory.Unpack(bytes.NewReader(a.content))
 	sessions, errStatements := memory.DecodeStatements(files[memory.StatementsFile])
-	if err = cmp.Or(err, errStatements); err == nil && (len(content) > wire.MaxArchive || m.Generation > 1e9 ||
-		etag != fmt.Sprintf(`"%x"`, sha256.Sum256(content))) {
+	if err = cmp.Or(err, errStatements); err == nil && (len(a.content) > wire.MaxArchive || m.Generation > 1e9 ||
+		a.etag != fmt.Sprintf(`"%x"`, sha256.Sum256(a.content))) {
 		err = errors.New("it is not what its header says")
 	}
 	kept = memory.Files{memory.StatementsFile: memory.EncodeStatements(usable(sessions), memory.Neutralise)}

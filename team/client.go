@@ -63,6 +63,14 @@ func newClient(h Hub, begins time.Duration) (*client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 
+// dial returns the hub that a home has joined, with a client of it.
+func dial(home string) (h Hub, c *client, err error) {
+	if h, err = Load(home); err == nil {
+		c, err = newClient(h, begins)
+	}
+	return h, c, err
+}
+
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

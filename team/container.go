@@ -106,11 +106,11 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	case live.Generation == 0 || all[id] != now:
 		now.ETag = ""
 	}
-	etag, content, err := c.archive(ctx, key, now.ETag)
-	if err != nil || content == nil {
+	got, err := c.archive(ctx, key, now.ETag, false)
+	if err != nil || got.content == nil {
 		return 0, err
 	}
-	files, manifest, err := cleaned(content, etag, scanner)
+	files, manifest, err := cleaned(got, scanner)
 	if err != nil {
 		return 0, err
 	}
@@ -130,7 +130,7 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 	if err != nil {
 		return 0, err
 	}
-	now.ETag = etag
+	now.ETag = got.etag
 	all[id] = now
 	return now.Generation, write(home, "pulled", all)
 }

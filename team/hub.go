@@ -35,6 +35,8 @@ type State struct {
 	Held    []Held    `json:"held"`
 	// Bases are the generations of the hub that memories begin with, by project.
 	Bases map[string]Fetched `json:"bases,omitempty"`
+	// Unaccepted are the newest generations that wait for this member, by project.
+	Unaccepted map[string]int `json:"unaccepted,omitempty"`
 }
 
 // Held is a statement that stays on this machine.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -48,17 +49,32 @@ func Join(ctx context.Context, home string, h Hub, code, machine string) error {
 	return write(home, "hub", h)
 }
 
+// Machines lists the machines of this member at the hub that a home has joined. Before, it revokes the token of another
+// one by its id, unless that is empty.
+func Machines(ctx context.Context, home, revoke string) (all []wire.Machine, err error) {
+	h, c, err := dial(home)
+	if err == nil && revoke == h.Machine {
+		err = memoir.Errorf(memoir.CodeUsage, "`memoir team leave` gives its token up", "%q is this machine", revoke)
+	}
+	if err == nil && revoke != "" {
+		err = c.call(ctx, http.MethodDelete, "/v1/machines/"+url.PathEscape(revoke), nil, nil)
+	}
+	if err == nil {
+		err = c.call(ctx, http.MethodGet, "/v1/machines", nil, &all)
+	}
+	return all, err
+}
+
 // Leave ends all sharing. What was sent is withdrawn first, unless keep is set; so without the hub nothing is changed.
 // What was received, the token and the shares go; the caller finishes the forgetting that this begins. left is why the
 // hub may still have something that it should not, or accept the token.
 func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err error) {
-	h, err := Load(o.Home)
+	h, c, err := dial(o.Home)
 	if err != nil {
 		return report, nil, err
 	}
-	c, err := newClient(h, begins)
-	shares, waiting, errShares := o.Store.Shares(ctx)
-	if err = cmp.Or(err, errShares); err != nil {
+	shares, waiting, err := o.Store.Shares(ctx)
+	if err != nil {
 		return report, nil, err
 	}
 	if keep = keep || len(shares)+waiting == 0; keep { // of what was forgotten, nothing may stay

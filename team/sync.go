@@ -66,6 +66,7 @@ func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	if err = cmp.Or(err, errState); err != nil {
 		return s.report, err
 	}
+	s.state.Unaccepted = map[string]int{} // each pull tells it
 	err = s.run(ctx, what)
 	if errors.Is(ctx.Err(), context.Canceled) { // by a person
 		return s.report, context.Cause(ctx)
@@ -338,14 +339,13 @@ func (s *syncing) pull(ctx context.Context) error {
 		if err != nil {
 			break
 		}
-		var etag string
-		var base []byte
-		etag, base, err = s.fetchBase(ctx, share)
+		var base archive
+		base, err = s.fetchBase(ctx, share)
 		for at, more := wire.Cursor(share.Cursor), true; more && err == nil; {
 			at, more, err = s.pullPage(ctx, share, at)
 		}
 		if err == nil {
-			if failed := s.storeBase(ctx, share, etag, base); failed != nil {
+			if failed := s.storeBase(ctx, share, base); failed != nil {
 				s.failed[share.Key] = failed
 			}
 		}

@@ -212,7 +212,8 @@ func (p *program) forUser(c *cli.Context, found injection) string {
 	}
 	home := p.access(c).Home
 	news, _ := operation.ReadNews(c.Context, st, home, found.project)
-	return strings.Trim(news.Text(time.Now(), found.told)+"; "+oneLine(operation.FailsLong(home, time.Now())), "; ")
+	team := operation.TeamNews(home, found.project, time.Now())
+	return strings.Trim(news.Text(time.Now(), found.told)+"; "+oneLine(team), "; ")
 }
 
 // sameStart is the time within which two hooks of one start run.

@@ -273,7 +273,7 @@ func (p *program) confirm(c *cli.Context, do, home string) error {
 	}
 	if yes, err := p.ui.ask(c.Context, do+"?"); err != nil || !yes {
 		verb, _, _ := strings.Cut(do, " ")
-		return notConfirmed(p.ui, err, "nothing was "+verb+"d")
+		return notConfirmed(p.ui, err, "nothing was "+strings.TrimSuffix(verb, "e")+"ed")
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -222,4 +224,40 @@ func titled(title string) string {
 		return ""
 	}
 	return ", “" + title + "”"
+}
+
+// statusOfTeam prints the lines of `memoir status`: of the hub and of repositories.
+func (p *program) statusOfTeam(t *operation.Team, repositories []team.Memory) {
+	if t != nil {
+		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), saySync(*t)))
+		p.sayWithdrawals(*t)
+		statusList(p, "kept here", t.Held, sayHeld)
+	}
+	statusList(p, "team", repositories, sayTeam)
+}
+
+// sayWithdrawals prints what waits to be withdrawn.
+func (p *program) sayWithdrawals(t operation.Team) {
+	for _, key := range slices.Sorted(maps.Keys(t.Withdrawals)) {
+		p.statusLine("withdraw", fmt.Sprintf("%s of %s, which the hub has until it is told",
+			count(t.Withdrawals[key], "statement"), key))
+	}
+}
+
+// saySync says how synchronising goes.
+func saySync(t operation.Team) string {
+	text := "never yet"
+	if !t.Success.IsZero() {
+		text = "last at " + operation.Zoned(t.Success)
+	}
+	if !t.Failing.IsZero() {
+		text += "; failing since " + operation.Zoned(t.Failing) + ": " + t.Error
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.Unaccepted)) {
+		text += fmt.Sprintf("; generation %d of %s waits: `memoir team accept`", t.Unaccepted[id], id)
+	}
+	if t.Waiting > 0 {
+		text += fmt.Sprintf("; the next looks at %s", count(t.Waiting, "session"))
+	}
+	return text
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,10 +19,7 @@ import (
 )
 
 func teamCommand(p *program) *cli.Command {
-	sub := func(do cli.ActionFunc, name, args, usage, about string, flags []cli.Flag, examples ...string) *cli.Command {
-		return &cli.Command{Name: name, ArgsUsage: args, Usage: usage, Action: do, Flags: append([]cli.Flag{jsonFlag()},
-			flags...), Description: help(about, append(examples, "memoir team "+name+" --json")...)}
-	}
+	sub := teamSubcommand
 	keep := []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "withdraw nothing: what was sent stays at the hub"}}
 	const syncs = "Every run does it, too. `memoir run` consolidates what was received; what others withdrew is\n" +
 		"removed at once."
@@ -38,7 +33,7 @@ func teamCommand(p *program) *cli.Command {
 			"memoir team join https://hub.example.com", "memoir team share", "memoir team status"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.teamStatus,
-		Subcommands: append(promoteCommands(p),
+		Subcommands: append(append(promoteCommands(p), memberCommands(p)...),
 			sub(p.joinTeam, "join", "URL", "join a hub with a one-time code",
 				"Exchanges a one-time code of an operator for a token of this machine, which only you can read.\n"+
 					"It asks for the code, or reads it from a pipe or --code-file. Nothing is shared by that. If the\n"+
@@ -78,6 +73,29 @@ func teamCommand(p *program) *cli.Command {
 				"Shows the team memories of repositories, the hub, the shared projects, what waits, what stays here\n"+
 					"and why, and since when synchronising fails. It uses no network.", nil, "memoir team status"),
 		),
+	}
+}
+
+func teamSubcommand(
+	do cli.ActionFunc, name, args, usage, about string, flags []cli.Flag, examples ...string,
+) *cli.Command {
+	return &cli.Command{Name: name, ArgsUsage: args, Usage: usage, Action: do, Flags: append([]cli.Flag{jsonFlag()},
+		flags...), Description: help(about, append(examples, "memoir team "+name+" --json")...)}
+}
+
+// memberCommands are what a member may do at the hub for the team, and for their own machines.
+func memberCommands(p *program) []*cli.Command {
+	return []*cli.Command{
+		teamSubcommand(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
+			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
+				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
+				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing.",
+			[]cli.Flag{yesFlag()}, "memoir team accept", "memoir team accept shop --yes"),
+		teamSubcommand(p.machines, "machines", "", "list your machines at the hub",
+			"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
+				"from its next request on; what it has sent stays. It asks first; without a terminal it needs --yes.",
+			[]cli.Flag{&cli.StringFlag{Name: "revoke", Usage: "revoke the token of the machine `ID`"}, yesFlag()},
+			"memoir team machines", "memoir team machines --revoke 17"),
 	}
 }
 
@@ -142,6 +160,24 @@ func (p *program) joinTeam(c *cli.Context) error {
 	return p.result(c, err, out, func() {
 		p.ui.say("joined %s as %s of %s", out.URL, out.Member, out.Organisation)
 		p.ui.sayHint("`memoir team share` shares a project; nothing leaves before")
+	})
+}
+
+// machines lists the machines of this member, and before revokes one if its id is given.
+func (p *program) machines(c *cli.Context) error {
+	home, err := p.home(c)
+	if id := c.String("revoke"); err == nil && id != "" {
+		err = p.confirm(c, "revoke machine "+id, home)
+	}
+	if err != nil {
+		return err
+	}
+	all, err := team.Machines(c.Context, home, c.String("revoke"))
+	return p.result(c, err, map[string]any{"machines": all}, func() {
+		for _, m := range all {
+			this := map[bool]string{true: " (this one)"}[m.This]
+			p.ui.printf("%s  %s%s, last seen %s\n", m.ID, m.Name, this, when(m.Seen))
+		}
 	})
 }
 
@@ -282,6 +318,18 @@ func describeLeaving(leaves []team.Statement, already store.Share) (lines []stri
 	return lines, says + cmp.Or(byRule(kinds), "none")
 }
 
+// sharedNow is sharedProject for one that has to be shared.
+func (p *program) sharedNow(c *cli.Context, st *store.Store) (row store.ProjectRow, as store.Share, err error) {
+	ref, err := optional(c)
+	if err == nil {
+		row, as, err = p.sharedProject(c, st, ref)
+	}
+	if err == nil && as.Key == "" {
+		err = notFoundf("`memoir team status` lists shared projects", "%s is not shared", row.ID)
+	}
+	return row, as, err
+}
+
 // sharedProject returns a project, and how it is shared; that has no key if it is not.
 func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
 	row store.ProjectRow, as store.Share, err error) {
@@ -296,15 +344,8 @@ func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
 }
 
 func (p *program) unshare(c *cli.Context) error {
-	ref, err := optional(c)
-	if err != nil {
-		return err
-	}
 	return p.withTeam(c, func(o team.Options) error {
-		row, as, err := p.sharedProject(c, o.Store, ref)
-		if err == nil && as.Key == "" {
-			err = notFoundf("`memoir team status` lists shared projects", "%s is not shared", row.ID)
-		}
+		row, _, err := p.sharedNow(c, o.Store)
 		if err == nil {
 			err = team.Unshare(c.Context, o, row.ID, c.Bool("keep"))
 		}
@@ -354,37 +395,4 @@ func (p *program) teamStatus(c *cli.Context) error {
 		statusList(p, "kept here", out.Held, sayHeld)
 		p.ui.sayHint(out.Hint)
 	})
-}
-
-// statusOfTeam prints the lines of `memoir status`: of the hub and of repositories.
-func (p *program) statusOfTeam(t *operation.Team, repositories []team.Memory) {
-	if t != nil {
-		p.statusLine("team", fmt.Sprintf("%s shared; sync: %s", count(len(t.Shares), "project"), saySync(*t)))
-		p.sayWithdrawals(*t)
-		statusList(p, "kept here", t.Held, sayHeld)
-	}
-	statusList(p, "team", repositories, sayTeam)
-}
-
-// sayWithdrawals prints what waits to be withdrawn.
-func (p *program) sayWithdrawals(t operation.Team) {
-	for _, key := range slices.Sorted(maps.Keys(t.Withdrawals)) {
-		p.statusLine("withdraw", fmt.Sprintf("%s of %s, which the hub has until it is told",
-			count(t.Withdrawals[key], "statement"), key))
-	}
-}
-
-// saySync says how synchronising goes.
-func saySync(t operation.Team) string {
-	text := "never yet"
-	if !t.Success.IsZero() {
-		text = "last at " + operation.Zoned(t.Success)
-	}
-	if !t.Failing.IsZero() {
-		text += "; failing since " + operation.Zoned(t.Failing) + ": " + t.Error
-	}
-	if t.Waiting > 0 {
-		text += fmt.Sprintf("; the next looks at %s", count(t.Waiting, "session"))
-	}
-	return text
 }

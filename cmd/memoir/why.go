@@ -13,6 +13,7 @@ import (
 	"memoir/entry"
 	"memoir/operation"
 	"memoir/store"
+	"memoir/team"
 )
 
 func whyCommand(p *program) *cli.Command {
@@ -196,4 +197,32 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 		answers = append(answers, one)
 	}
 	return answers, nil
+}
+
+// acceptTeam is a review of what a hub made, for all members.
+func (p *program) acceptTeam(c *cli.Context) error {
+	return p.withTeam(c, func(o team.Options) error {
+		row, as, err := p.sharedNow(c, o.Store)
+		if err != nil {
+			return err
+		}
+		w, err := team.Accept(c.Context, o, as.Key, func(w team.Waiting) (bool, error) {
+			if c.Bool("json") {
+				return c.Bool("yes"), nil
+			}
+			for _, diff := range w.Diffs {
+				p.ui.writeDiff(diff)
+			}
+			do := fmt.Sprintf("accept generation %d of %s for all members", w.Generation, row.ID)
+			return true, p.confirm(c, do, o.Home)
+		})
+		return p.result(c, err, w, func() {
+			if w.Generation == 0 {
+				p.ui.say("no generation of %s waits", row.ID)
+				return
+			}
+			p.ui.say("accepted generation %d of %s", w.Generation, row.ID)
+			p.ui.sayHint("`memoir run` takes it in here")
+		})
+	})
 }

@@ -13,7 +13,7 @@ GRANT UPDATE (seq, consumed) ON memoir.project TO $ROLE;
 GRANT UPDATE (id) ON memoir.organisation TO $ROLE; -- to lock the row: it is generated, and the policy refuses changes
 GRANT UPDATE (items, state, error, redacted, ended, sent) ON memoir.transcript TO $ROLE;
 GRANT UPDATE (replaced) ON memoir.tombstone TO $ROLE;
-GRANT UPDATE (archive) ON memoir.generation TO $ROLE;
+GRANT UPDATE (archive, state) ON memoir.generation TO $ROLE;
 GRANT UPDATE (tokens, cost, ended) ON memoir.ledger TO $ROLE;
 GRANT UPDATE (epoch, fingerprint) ON memoir.hub TO $ROLE;
 

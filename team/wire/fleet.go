@@ -11,12 +11,24 @@ import (
 
 // GET /v1/archive?project=KEY answers with the newest published generation of a project: an archive as memory.Pack
 // makes it, of type ArchiveType, with the header GenerationHeader. Its ETag is the quoted SHA-256 of the body, so an
-// If-None-Match of the same is answered with 304. Without a generation the code is CodeNotFound.
+// If-None-Match of the same is answered with 304. Without a generation the code is CodeNotFound. WaitingHeader is the
+// number of the newest generation that this member may accept; without one there is no such header.
 const (
 	ArchiveType      = "application/zstd"
 	GenerationHeader = "Memoir-Generation"
+	WaitingHeader    = "Memoir-Waiting"
 	MaxArchive       = 8 << 20
 )
+
+// GET /v1/archive?project=KEY&waiting=true answers with the newest generation that waits, which has what the earlier
+// ones have. An Accept is the body of POST /v1/accept, which publishes one that waits if it is as it was shown: by its
+// hash, and against the published one. Else the code is CodeNotFound. Both are for members with the role Admin.
+type Accept struct {
+	Project    string `json:"project"`
+	Generation int64  `json:"generation"`
+	Hash       string `json:"hash"`      // SHA-256 of its archive
+	Published  int64  `json:"published"` // the generation that machines get; 0: none
+}
 
 // A Transcript is the body of POST /v1/sessions: one session of a machine that is gone before it could extract. The hub
 // extracts it as the member that sent it, once for each hash, and then deletes the items. They are redacted by the

@@ -34,7 +34,7 @@ const (
 )
 
 // Role is what a member may do in a project: a reader pulls and withdraws its own, a writer also pushes, an admin also
-// grants and erases.
+// accepts generations that wait.
 type Role string
 
 // The roles, each with the rights of those before it.
@@ -143,6 +143,16 @@ type Joined struct {
 	Member       string    `json:"member"`
 	Machine      string    `json:"machine"` // its id
 	Epoch        string    `json:"epoch"`
+}
+
+// Machine is a machine of the member: GET /v1/machines answers with all that have a valid token, by id, and
+// DELETE /v1/machines/ID revokes the token of one.
+type Machine struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Seen    time.Time `json:"seen"` // within ten minutes
+	Expires time.Time `json:"expires"`
+	This    bool      `json:"this,omitempty"` // it asks
 }
 
 // Problem is the body of every answer that is not 2xx, after RFC 9457. Code is for programs.

@@ -143,7 +143,8 @@ var briefing = []struct {
 
 // What each map has.
 const mapMemory = "- MEMORY.md: the sessions behind each line"
-const mapSessions = "- rollout_summaries/*.md: a summary of each session; raw_memories.md: everything that was extracted"
+const mapSessions = "- rollout_summaries/*.md: a summary of each session; " +
+	"raw_memories.md: everything that was extracted"
 
 // Told returns the lines of a summary that tell something: no heading, and not what each map has.
 func Told(summary string) []string {
@@ -232,7 +233,8 @@ func withMap(summary *page, skills []memoir.Skill, limit int) string {
 }
 
 // OnlyHandEdits returns the memory of a project that has no inputs any more: the hand edits, and a line that says that
-// nothing else is left, which is no news for an agent if nothing is. It does not depend on the time or on earlier generations.
+// nothing else is left; the summary has it only if there are some. It does not depend on the time or on earlier
+// generations.
 func OnlyHandEdits(in Input) memoir.Consolidation {
 	name := projectName(in.Project)
 	edits := LiveHandEdits(in.HandEdits, in)

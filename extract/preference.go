@@ -53,7 +53,7 @@ const (
 
 // The least values of Lasts, which docs/benchmarks.md measures.
 const (
-	leastMaybe  = -35 // of a sentence that may hold from now on
+	leastMaybe  = -25 // of a sentence that may hold from now on
 	leastMarked = 0   // of a rule that is marked as that
 	leastRule   = 90  // of a rule without a mark
 	leastManner = 40  // of a sentence that says how to post

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -115,4 +116,13 @@ func didYouMean(word string, candidates []string) string {
 		return "did you mean " + near + "?"
 	}
 	return "one of " + strings.Join(candidates, ", ")
+}
+
+// agentNamed reads the flag instead, else --agent; "" if neither is given.
+func agentNamed(c *cli.Context, instead string) (string, error) {
+	name := cmp.Or(c.String(instead), c.String("agent"))
+	if name != "" && !slices.Contains(formNames(), name) {
+		return "", usagef("one of "+strings.Join(formNames(), ", "), "%q is not an agent or format", name)
+	}
+	return name, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -176,15 +175,6 @@ func contextFlags(agent string) []cli.Flag {
 		projectRefFlag(),
 		&cli.StringFlag{Name: "agent", Usage: agent + ": " + strings.Join(formNames(), ", ")},
 	}
-}
-
-// agentNamed reads the flag instead, else --agent; "" if neither is given.
-func agentNamed(c *cli.Context, instead string) (string, error) {
-	name := cmp.Or(c.String(instead), c.String("agent"))
-	if name != "" && !slices.Contains(formNames(), name) {
-		return "", usagef("one of "+strings.Join(formNames(), ", "), "%q is not an agent or format", name)
-	}
-	return name, nil
 }
 
 // injection is the context for a session, and the reason for a missing one.

@@ -110,7 +110,7 @@ func TestMigrationsThatRunAtOnceAreAppliedOnce(t *testing.T) {
 	for range cap(applied) {
 		total += <-applied
 	}
-	if total != hub.SchemaVersion() {
+	if total != hub.SchemaVersion()-hub.First+1 {
 		t.Errorf("%d were applied", total)
 	}
 }

@@ -16,3 +16,6 @@ func Extract(h *Hub, ctx context.Context, id int64) error {
 func (h *Hub) Setting(ctx context.Context, name string) (Table, error) {
 	return h.table(ctx, "SHOW "+name)
 }
+
+// First is the number of the oldest migration.
+const First = first

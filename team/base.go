@@ -62,8 +62,8 @@ func Unshare(ctx context.Context, o Options, projectID string, keep bool) error 
 	return o.Store.Unshare(ctx, projectID, keep)
 }
 
-// archive is an answer of a hub to a request for a generation. Without content, the caller has it. waits is the number of
-// the newest generation that waits for this member; 0: none, or a hub of the release before.
+// archive is an answer of a hub to a request for a generation. Without content, the caller has it. waits is the number
+// of the newest generation that waits for this member; 0: none, or a hub of the release before.
 type archive struct {
 	etag    string
 	content []byte

@@ -103,7 +103,7 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 		}
 		c.words = wordsOf(c.Statement)
 		if i := slices.IndexFunc(out[:min(len(out), maxCompared)], func(o *claim) bool {
-			return (!note || o.written() == 0) && (o.words.Alike(c.words) >= 0.7 ||
+			return (!note || o.written() == 0) && (o.words.Alike(c.words) >= 0.7 && !c.differs(o) ||
 				c.Signature != "" && c.Signature == o.Signature && extract.Agree(c.Statement, o.Statement))
 		}); i >= 0 {
 			out[i].join(c)
@@ -113,6 +113,11 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	}
 	bySupport(out)
 	return out
+}
+
+// differs reports whether other things passed after two failures, of which the words are alike.
+func (c *claim) differs(o *claim) bool {
+	return c.Fix != "" && o.Fix != "" && !extract.Agree(c.Statement, o.Statement)
 }
 
 // bySupport orders claims: those of notes first, the last recalled ones first, then others of this person before those

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -313,4 +314,27 @@ func TestATokenIsRotatedAndRevoked(t *testing.T) {
 
 	d.Must(t, "UPDATE memoir.token SET expires = now()")
 	ben.refused(wire.CodeUnauthorised, "GET", "/v1/me", nil)
+}
+
+// Who takes over a container with its token neither keeps it for ever nor ends another machine's.
+func TestATokenOfContainersReplacesAndRevokesNone(t *testing.T) {
+	t.Parallel()
+	d := hubtest.NewDatabase(t)
+	laptop := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	token, err := d.Admin.NewToken(t.Context(), "anna", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := machine{t: t, url: laptop.url, token: token}
+	var me wire.Joined
+	laptop.must("GET", "/v1/me", nil, &me)
+	shared.refused(wire.CodeUnauthorised, "POST", "/v1/rotate", wire.Rotate{Token: random(26)})
+	shared.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+me.Machine, nil)
+	shared.refused(wire.CodeNotFound, "DELETE", "/v1/me", nil)
+	var all []wire.Machine
+	if shared.must("GET", "/v1/machines", nil, &all); len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+	shared.must("GET", "/v1/me", nil, &me)
+	laptop.must("GET", "/v1/me", nil, &me)
 }

@@ -80,11 +80,11 @@ func (h *Hub) rotate(r *http.Request, token string) (any, error) {
 	}
 	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
-			WHERE hash = $1 AND revoked IS NULL AND expires > now()`, hash, hashOf(out.Token), tokenLife)
+			WHERE hash = $1 AND revoked IS NULL AND expires > now() AND NOT shared`, hash, hashOf(out.Token), tokenLife)
 		queueJoined(b, &out, "rotate")
 	})
 	if err == nil && out.Machine == "" {
-		err = refuse(401, wire.CodeUnauthorised, "this token was replaced just now", "")
+		err = refuse(401, wire.CodeUnauthorised, "this token was replaced just now, or is one of `token add`", "")
 	}
 	return out, err
 }
@@ -101,7 +101,7 @@ func (h *Hub) machines(r *http.Request, token string) (any, error) {
 	all := []wire.Machine{}
 	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`SELECT t.id::text, t.machine, t.seen, t.expires, t.id = c.machine
-			FROM caller c JOIN memoir.token t ON t.organisation = c.organisation AND t.member = c.member
+			FROM caller c JOIN memoir.token t ON t.organisation = c.organisation AND t.member = c.member AND NOT c.shared
 			WHERE t.revoked IS NULL AND t.expires > now() ORDER BY t.id`, hash).Query(func(rows pgx.Rows) (err error) {
 			all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[wire.Machine])
 			return err
@@ -114,13 +114,13 @@ func (h *Hub) machines(r *http.Request, token string) (any, error) {
 func (h *Hub) leave(r *http.Request, token string) (any, error) {
 	_, err := h.asMember(r.Context(), token, entry{}, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c
-				WHERE t.organisation = c.organisation AND t.member = c.member AND t.revoked IS NULL
+				WHERE t.organisation = c.organisation AND t.member = c.member AND t.revoked IS NULL AND NOT c.shared
 					AND t.id::text = coalesce(nullif($2, ''), c.machine::text) RETURNING t.id)
 			INSERT INTO memoir.audit (organisation, member, machine, action, detail)
 			SELECT organisation, member, machine, 'revoke', coalesce(nullif(id, machine)::text, '') FROM caller, gone`,
 			hash, r.PathValue("id")).Exec(func(done pgconn.CommandTag) error {
-			if done.RowsAffected() == 0 && r.PathValue("id") != "" {
-				return refuse(404, wire.CodeNotFound, "no machine of yours has this id and a token", "")
+			if done.RowsAffected() == 0 {
+				return refuse(404, wire.CodeNotFound, "no machine of yours has this id and a token", askOperator)
 			}
 			return nil
 		})

@@ -79,7 +79,7 @@ func loopback(host string) bool {
 // refusal is a hub's answer that it does not do something.
 type refusal struct{ wire.Problem }
 
-func (r *refusal) Error() string { return "the hub refuses: " + r.Title }
+func (r *refusal) Error() string { return "the hub says: " + r.Title }
 
 // refused returns the code of a refusal; "" for any other error.
 func refused(err error) string {

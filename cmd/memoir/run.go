@@ -19,6 +19,7 @@ import (
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
+	"memoir/team"
 )
 
 func runCommand(p *program) *cli.Command {
@@ -87,6 +88,10 @@ var errTimeout = errors.New("stopped by --timeout")
 func (p *program) run(c *cli.Context) error {
 	opts, err := p.runOptions(c)
 	timeout, errFlag := durationFlag(c, "timeout")
+	if pulled := team.SayPulled(opts.Home); pulled != "" && err == nil {
+		err = usagef("`memoir team pull` gets the newest; pass another --home for runs",
+			"this home has %s, which a run would replace", pulled)
+	}
 	if err = cmp.Or(err, errFlag); err != nil {
 		return err
 	}

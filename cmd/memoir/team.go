@@ -89,8 +89,9 @@ func memberCommands(p *program) []*cli.Command {
 		teamSubcommand(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
 			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
 				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
-				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing.",
-			[]cli.Flag{yesFlag()}, "memoir team accept", "memoir team accept shop --yes"),
+				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing. A key such as\n"+
+				"github.com/acme/shop names a project that you do not share.",
+			[]cli.Flag{yesFlag()}, "memoir team accept", "memoir team accept github.com/acme/shop --yes"),
 		teamSubcommand(p.machines, "machines", "", "list your machines at the hub",
 			"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
 				"from its next request on; what it has sent stays. It asks first; without a terminal it needs --yes.",

@@ -199,6 +199,9 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	if code, out, said := a.memoir("team", "accept", appKey); code != exitUsage || !strings.Contains(out, line) || !strings.Contains(said, "pass --yes") {
 		t.Errorf("%d %s %s", code, out, said)
 	}
+	if out := a.good("team", "accept", "host.example/none/of-it", "--json"); gjson.Get(out, "generation").Int() != 0 {
+		t.Error(out)
+	}
 	if out := a.good("team", "accept", appKey, "--json"); gjson.Get(out, "accepted").Bool() || gjson.Get(out, "generation").Int() != newest || gjson.Get(out, "diffs.#").Int() != 1 {
 		t.Error(out)
 	}

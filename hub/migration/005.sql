@@ -1,3 +1,7 @@
+-- A token of `memoir-hub token add`, which many containers have: who has it replaces and revokes none.
+ALTER TABLE memoir.token ADD COLUMN shared boolean NOT NULL DEFAULT false;
+UPDATE memoir.token SET shared = true WHERE machine = 'containers';
+
 -- Members with the role admin accept generations that wait.
 
 -- The generations that whom a token (its hash) belongs to may accept, the newest first; a row without a number if none

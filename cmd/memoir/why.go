@@ -14,7 +14,7 @@ import (
 	"memoir/operation"
 	"memoir/store"
 	"memoir/team"
-	"memoir/team/wire"
+	hubwire "memoir/team/wire"
 )
 
 func whyCommand(p *program) *cli.Command {
@@ -204,7 +204,7 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 func (p *program) acceptTeam(c *cli.Context) error {
 	return p.withTeam(c, func(o team.Options) error {
 		row, as, err := p.sharedNow(c, o.Store)
-		if key := c.Args().First(); err != nil && strings.Contains(key, "/") && wire.CheckProject(key) == nil {
+		if key := c.Args().First(); err != nil && strings.Contains(key, "/") && hubwire.CheckProject(key) == nil {
 			row.ID, as.Key, err = key, key, nil // an admin need not share it
 		}
 		if err != nil {

@@ -169,6 +169,9 @@ func LineText(line string) string {
 	return lineCitation.ReplaceAllString(strings.Replace(lineMark.ReplaceAllString(words, ""), OnceMark(words), "", 1), "")
 }
 
+// Citation returns the citation at the end of a memory's line with the blank before it; empty if it has none.
+func Citation(line string) string { return lineCitation.FindString(strings.TrimSpace(line)) }
+
 // SaidOnce marks a person's words as said on one day only. The line is the same one without the mark, so that a
 // deletion by hand holds when the words are repeated.
 func SaidOnce(text, day string) string { return text + " (said once, " + day + ")" }

@@ -74,30 +74,33 @@ func MemberOf(key string) string {
 	return id[:max(0, strings.LastIndexByte(id, '-'))]
 }
 
-// FromTeam returns the end of a line that only other members' statements support. WithoutTeam removes it.
-func FromTeam(members []string) string { return fromTeam + strings.Join(members, ", ") + ")" }
+// FromTeam returns the end of a line that only other members' statements support. WithoutTeam removes it. In Markdown,
+// an underscore of a name stands for itself.
+func FromTeam(members []string) string {
+	return fromTeam + strings.ReplaceAll(strings.Join(members, ", "), "_", `\_`) + ")"
+}
 
 // HubsWords is the end of a line in a hub's own words, about what members' sessions say.
 func HubsWords(members []string) string {
-	return fromTeam + hubsWords + strings.Join(members, ", ") + ")"
+	return strings.Replace(FromTeam(members), fromTeam, fromTeam+hubsWords, 1)
 }
 
-// WithoutTeam removes the end that FromTeam adds to a line.
+// WithoutTeam removes the end that FromTeam adds to a line, and all like it before: a text may end with one.
 func WithoutTeam(line string) string {
-	if at := strings.LastIndex(line, fromTeam); at >= 0 && strings.IndexByte(line[at:], ')') == len(line[at:])-1 {
-		return line[:at]
+	at := strings.LastIndex(line, fromTeam)
+	if at >= 0 && strings.IndexByte(line[at:], ')') == len(line[at:])-1 {
+		return WithoutTeam(line[:at])
 	}
 	return line
 }
 
 // TeamOf returns the members that the end of a line names; see FromTeam.
 func TeamOf(line string) []string {
-	end := strings.TrimPrefix(line, WithoutTeam(line))
-	if end == "" {
+	if WithoutTeam(line) == line {
 		return nil
 	}
-	end = strings.TrimPrefix(strings.TrimPrefix(end, fromTeam), hubsWords)
-	return strings.Split(strings.TrimSuffix(end, ")"), ", ")
+	end := strings.TrimPrefix(line[strings.LastIndex(line, fromTeam)+len(fromTeam):], hubsWords)
+	return strings.Split(strings.ReplaceAll(strings.TrimSuffix(end, ")"), `\_`, "_"), ", ")
 }
 
 // Answered reports whether a person answered about a line, by the times of answers. Whose the line is may have changed

@@ -1,6 +1,7 @@
 package memoir_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,20 @@ func TestNoKeyOfAGroupBeginsWithAnother(t *testing.T) {
 			if n > 0 && (strings.HasPrefix(key, base) || memoir.Numbered(base, n-1) == key) {
 				t.Fatalf("%s begins with %s", key, base)
 			}
+		}
+	}
+}
+
+func TestTheEndOfALineNamesMembersAsTheyAre(t *testing.T) {
+	t.Parallel()
+	members := []string{"_x_", "al_ice"}
+	for _, end := range []string{memoir.FromTeam(members), memoir.HubsWords(members)} {
+		line := "a text (from the team: boss)" + end // the text is anybody's
+		if got := memoir.TeamOf(line); !slices.Equal(got, members) || memoir.WithoutTeam(line) != "a text" {
+			t.Errorf("%q: %q", line, got)
+		}
+		if strings.Contains(strings.ReplaceAll(line, `\_`, ""), "_") {
+			t.Errorf("%q is emphasis in Markdown", line)
 		}
 	}
 }

@@ -18,7 +18,8 @@ type Base struct {
 	Covers   map[[2]string]bool   // the statements of Sessions, by session and id on this machine
 	Member   string               // this person's name at the hub
 
-	Generation int // its number at the hub
+	Generation int                      // its number at the hub
+	Relative   func(text string) string // makes the paths of a text relative, as edits leave; nil: none left
 }
 
 func (in Input) baseSessions() []memoir.Extraction {
@@ -76,8 +77,16 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	}
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
 	base := r.sections(lists)
+	edited := map[string]bool{} // lines that a person changed, of which their own form is here
+	for _, n := range in.HandEdits {
+		if n.Action == memoir.EditAdded && in.Base.Relative != nil {
+			text := untold(n.Text)
+			edited[in.Base.Relative(text)] = in.Base.Relative(text) != text
+		}
+	}
 	var own []memoir.Words
 	for _, s := range base {
+		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return edited[untold(line)] })
 		for _, line := range s.lines {
 			text := untold(line)
 			if has[text] = true; mine[text] || r.own(s.heading, line, lists, in.Base.Member) {

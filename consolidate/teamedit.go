@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,97 +12,78 @@ import (
 // names of members behind them; an empty After removes the line.
 type TeamEdit struct{ Member, Before, After string }
 
-// A lineage is a line of a hub's memory with what members made of it.
-type lineage struct {
-	newest TeamEdit
-	before []string // texts that the line had
-}
-
-// lineagesOf follows edits, the oldest first: one may be of what another one made. Of one line, the newest edit counts.
-func lineagesOf(edits []TeamEdit) (all []*lineage) {
-	of := map[string]*lineage{} // by the key of each text that a line had or has
-	for _, e := range edits {
-		from, to := memoir.LineKey(e.Before), memoir.LineKey(e.After)
-		l := of[from]
-		if l == nil {
-			l = &lineage{}
-			of[from], all = l, append(all, l)
-		}
-		l.before = append(l.before, e.Before, l.newest.After)
-		if l.newest = e; e.After != "" && of[to] == nil {
-			of[to] = l
-		}
-	}
-	for _, l := range all {
-		l.before = slices.DeleteFunc(l.before, func(text string) bool { return text == "" || text == l.newest.After })
-	}
-	return all
-}
-
 // WithTeamEdits changes the lines of a memory as members did, the oldest edit first, and returns the hand edits that
-// keep them so. A changed line stays in its place, cites what it cited, and names also who changed it. An edit of a
-// line that the memory does not have waits until it does.
+// keep them so. An edit may be of what another one made; of one line, the newest counts. A changed line stays in its
+// place, cites what it cited, and names also who changed it. An edit of a line that the memory lacks waits for it.
 func WithTeamEdits(c memoir.Consolidation, edits []TeamEdit) (memoir.Consolidation, []memoir.HandEdit) {
-	type place struct{ heading, line string }
-	places, out := map[string]place{}, []memoir.HandEdit{}
+	type edited struct {
+		heading, line string // in the memory; empty: it does not have it
+		newest        TeamEdit
+		before        []string // texts that it had
+	}
+	lines, all := map[string]*edited{}, []*edited{} // by the key of each text that a line has or had
 	for _, s := range readPage(c.MemoryMD).sections {
 		for _, line := range s.lines {
-			places[memoir.LineKey(untold(line))] = place{s.heading, line}
+			lines[memoir.LineKey(untold(line))] = &edited{heading: s.heading, line: line}
 		}
 	}
-	for _, l := range lineagesOf(edits) {
-		var at place
-		for _, text := range append(l.before, l.newest.After) {
-			if found := places[memoir.LineKey(text)]; found.line != "" {
-				at = found
-			}
+	for _, e := range edits {
+		from, to := memoir.LineKey(e.Before), memoir.LineKey(e.After)
+		l, made := cmp.Or(lines[from], &edited{}), lines[to]
+		if e.After != "" && made != nil && made.line != "" {
+			l.heading, l.line = made.heading, made.line
 		}
-		edit := memoir.HandEdit{File: memoir.MemoryFile, Section: at.heading, Action: memoir.EditRemoved}
-		for _, edit.Text = range l.before {
-			if edit.Text = "- " + edit.Text; at.line != "" || l.newest.After == "" {
+		if l.newest.Before == "" {
+			all = append(all, l)
+		}
+		l.before, l.newest, lines[from] = append(l.before, e.Before, l.newest.After), e, l
+		if made == nil || made.newest.Before == "" {
+			lines[to] = l
+		}
+	}
+	var out []memoir.HandEdit
+	for _, l := range all {
+		edit := memoir.HandEdit{File: memoir.MemoryFile, Section: l.heading, Action: memoir.EditRemoved}
+		for _, text := range l.before {
+			if text != "" && text != l.newest.After && (l.line != "" || l.newest.After == "") {
+				edit.Text = "- " + text
 				out = append(out, edit)
 			}
 		}
-		if at.line == "" || l.newest.After == "" {
+		if l.line == "" || l.newest.After == "" {
 			continue
 		}
-		text := memoir.LineText(at.line)
-		_, citation, _ := strings.Cut(at.line, text)
 		edit.Action, edit.Text = memoir.EditAdded, "- "+uncitable(memoir.WithoutTeam(l.newest.After))+
-			memoir.FromTeam(distinct(append(memoir.TeamOf(text), l.newest.Member)))+citation
-		if list := c.Citations[lineKey(at.line)]; list != nil {
+			memoir.FromTeam(distinct(append(memoir.TeamOf(memoir.LineText(l.line)), l.newest.Member)))+memoir.Citation(l.line)
+		if list := c.Citations[lineKey(l.line)]; list != nil {
 			c.Citations[lineKey(edit.Text)] = list
 		}
-		c.MemoryMD = strings.Replace(c.MemoryMD, "\n"+at.line+"\n", "\n"+edit.Text+"\n", 1)
+		c.MemoryMD = strings.Replace(c.MemoryMD, "\n"+l.line+"\n", "\n"+edit.Text+"\n", 1)
 		out = append(out, edit)
 	}
 	return c, out
 }
 
 // MarkEdits sets HandEdit.Hub of the removed lines that a hub's memory has. A line of this person's statements alone
-// that is not changed has none: its statements are withdrawn instead.
+// that is not changed has none: its statements are withdrawn instead. A line that the person changed is their own.
 func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) {
-	r, lists := b.renewal(project), map[string][]string{}
-	mine, has := map[string]bool{}, map[string]bool{} // by line; of has, true: it rests on others, or is a model's
-	for _, e := range b.Sessions {
-		for _, st := range e.Statements {
-			for _, line := range linesOf(st) {
-				mine[line] = mine[line] || memoir.MemberOf(e.SessionKey) == b.Member
-			}
-		}
-	}
+	r, lists, theirs := b.renewal(project), map[string][]string{}, map[string]bool{}
 	for _, s := range r.sections(lists) {
 		for _, line := range s.lines {
-			has[untold(line)] = !mine[untold(line)] || slices.ContainsFunc(r.inputsOf(line, lists),
-				func(e entry) bool { return memoir.MemberOf(e.key) != b.Member })
+			theirs[untold(line)] = !strings.HasSuffix(memoir.LineText(line), memoir.FromTeam([]string{b.Member})) ||
+				slices.ContainsFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != b.Member })
 		}
 	}
 	changed := Changed(edits)
 	for i := range edits {
 		n, line := &edits[i], untold(edits[i].Text)
-		others, known := has[line]
-		if known && n.File == memoir.MemoryFile && n.Action == memoir.EditRemoved && (others || changed[line] != "") {
+		switch others, known := theirs[line]; {
+		case n.File != memoir.MemoryFile:
+		case n.Action == memoir.EditRemoved && known && (others || changed[line] != ""):
 			n.Hub = b.Generation
+		case n.Action == memoir.EditAdded && !known && memoir.TeamOf(memoir.LineText(n.Text)) != nil:
+			citation := memoir.Citation(n.Text)
+			n.Text = memoir.WithoutTeam(strings.TrimSuffix(strings.TrimRight(n.Text, " \t\r\n"), citation)) + citation
 		}
 	}
 }
@@ -111,10 +93,7 @@ func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) {
 // No other line that a person added is a change.
 func Changed(edits []memoir.HandEdit) map[string]string {
 	type line struct{ text, citation string }
-	read := func(n memoir.HandEdit) line {
-		_, citation, _ := strings.Cut(n.Text, memoir.LineText(n.Text))
-		return line{untold(n.Text), citation}
-	}
+	read := func(n memoir.HandEdit) line { return line{untold(n.Text), memoir.Citation(n.Text)} }
 	next, gone := map[string]string{}, map[string]bool{}
 	for _, n := range edits {
 		gone[untold(n.Text)] = gone[untold(n.Text)] || n.File == memoir.MemoryFile && n.Action == memoir.EditRemoved

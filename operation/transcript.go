@@ -93,7 +93,9 @@ func (o Transcripts) sendOne(ctx context.Context, to *team.Sender, r *project.Re
 	dirs, why := o.reason(r, key, parts[0].Head, forgotten)
 	if why == "other_project" || why == string(memoir.ReasonNoProject) {
 		of, _ := r.Identify(parts[0].Head.CWD, parts[0].Head.Remote)
-		s.Found = cmp.Or(of.Remote, parts[0].Head.CWD)
+		if s.Found = of.Remote; s.Found == "" || s.Found == o.Key {
+			s.Found = parts[0].Head.CWD
+		}
 	}
 	if why == "" {
 		t, why, err = o.transcript(ctx, key, parts, dirs, forgotten)
@@ -121,7 +123,7 @@ func (o Transcripts) reason(r *project.Resolver, key string, h rollout.Head, for
 	dirs []string, reason string) {
 	of, status := r.Identify(h.CWD, h.Remote)
 	_, err := os.Stat(h.CWD)
-	elsewhere := err != nil && h.Remote == "" // the project's directory was another one there
+	elsewhere := err != nil && (h.Remote == "" || of.Remote == o.Key) // the project's directory was another one there
 	switch {
 	case h.Kind == memoir.KindSubagent:
 		return nil, string(memoir.ReasonSubagent)

@@ -234,10 +234,10 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 
 func whole(a memoir.EditAction) bool { return a == memoir.EditFile || a == memoir.EditDeleted }
 
-// lineOf returns the file and the line that an edit is about, or only the file.
+// lineOf returns the file and the line that an edit is about, whoever's it is, or only the file.
 func lineOf(n memoir.HandEdit) [2]string {
 	if whole(n.Action) {
 		return [2]string{n.File, "\x00"} // no line
 	}
-	return [2]string{n.File, memoir.BlockKey(n.Text)}
+	return [2]string{n.File, memoir.WithoutTeam(memoir.BlockKey(n.Text))}
 }

@@ -37,19 +37,12 @@ func (s *Store) Shares(ctx context.Context) (shares []Share, waiting int, err er
 }
 
 // ToWithdraw counts, by the key of a project, statements that the hub has until it is told to withdraw them.
-func (s *Store) ToWithdraw(ctx context.Context) (waiting map[string]int, err error) {
-	err = s.read(ctx, func(t tx) error {
-		waiting = map[string]int{}
-		return t.each(`SELECT key, count(*) FROM sent WHERE NOT (withdrawn AND told)
-			AND (withdrawn OR key NOT IN (SELECT key FROM share)) GROUP BY key`, nil, func(scan scanner) error {
-			var key string
-			var n int
-			err := scan(&key, &n)
-			waiting[key] = n
-			return err
-		})
-	})
-	return waiting, s.explain(err, "reading what is to be withdrawn")
+func (s *Store) ToWithdraw(ctx context.Context) (map[string]int, error) {
+	return fetch(ctx, s, func(t tx) (map[string]int, error) {
+		waiting := map[string]int{}
+		return waiting, fill(t, waiting, `SELECT key, count(*) FROM sent WHERE NOT (withdrawn AND told)
+			AND (withdrawn OR key NOT IN (SELECT key FROM share)) GROUP BY key`)
+	}, "reading what is to be withdrawn")
 }
 
 // Share shares a project under a key. All of its sessions come into the outbox. An error of code memoir.CodeUsage says
@@ -89,7 +82,8 @@ func resendReplaced(t tx, note string) error {
 }
 
 // Unshare ends the sharing of a project. What was received of it is withdrawn. What was sent of it comes into the
-// outbox, so that the hub withdraws it, too; with keep it stays there.
+// outbox, so that the hub withdraws it, too; with keep it stays there. Edits of the hub's lines are only of here then:
+// another team must not get their words.
 func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		bases, err := t.texts(`DELETE FROM received WHERE project_id = ? AND origin = 'hub' RETURNING session`, projectID)
@@ -97,7 +91,8 @@ func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error 
 			resend(t, `SELECT session_key FROM sent WHERE ? AND NOT (withdrawn AND told)
 				AND key IN (SELECT key FROM share WHERE project_id = ?)`, !keep, projectID),
 			t.run(`DELETE FROM sent WHERE ? AND key IN (SELECT key FROM share WHERE project_id = ?)`, keep, projectID),
-			t.run(`DELETE FROM share WHERE project_id = ?`, projectID))
+			t.run(`DELETE FROM share WHERE project_id = ?`, projectID),
+			t.run(`UPDATE hand_edit SET hub = 0 WHERE project_id = ? AND hub > 0`, projectID))
 		slices.Sort(bases)
 		for _, base := range slices.Compact(bases) {
 			if err == nil {

@@ -231,3 +231,37 @@ func TestANoteIsRewordedThatAnotherMachineHasToo(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Another hub, or other members of the same one, must not get the words of the team that a project was shared with.
+func TestEditsOfALineOfAHubStayHereAfterUnsharing(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Share(t.Context(), project, "k"))
+	line := memoir.HandEdit{File: memoir.MemoryFile, Action: memoir.EditRemoved, Text: "- theirs (from the team: anna) [anna-6ce75cd2 2026-05-01]"}
+	line.Hub = 3
+	must(t, s.RecordHandEdits(t.Context(), project, 1, []memoir.HandEdit{line}))
+	must(t, s.Unshare(t.Context(), project, true))
+	must(t, s.Share(t.Context(), project, "other"))
+	edits, err := s.HandEdits(t.Context(), project)
+	if err != nil || len(edits) != 1 || edits[0].Hub != 0 {
+		t.Errorf("%+v, %v", edits, err)
+	}
+	if _, there := outbox(t, s)[EditsOf+"other"]; there {
+		t.Error("they are in the outbox")
+	}
+}
+
+// A line that came back from a hub says that it is the hub's.
+func TestAnEditOfAChangedLineIsOfThatLineWhoeverItIsFrom(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	edit := func(base int64, action memoir.EditAction, text string) {
+		must(t, s.RecordHandEdits(t.Context(), project, base, []memoir.HandEdit{{File: memoir.MemoryFile, Action: action, Text: text}}))
+	}
+	edit(1, memoir.EditAdded, "- mine [anna-6ce75cd2 2026-05-01]")
+	edit(2, memoir.EditRemoved, "- mine"+memoir.HubsWords([]string{"anna"})+" [anna-6ce75cd2 2026-05-01]")
+	edits, err := s.HandEdits(t.Context(), project)
+	if err != nil || len(edits) != 2 || edits[0].Action != memoir.EditWasAdded {
+		t.Errorf("%+v, %v", edits, err)
+	}
+}

@@ -245,7 +245,8 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 			baseFile(o.Home, of.ID), err)
 	}
 	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{},
-		Member: wire.MemberName(hub.Member), Generation: m.Generation}
+		Member: wire.MemberName(hub.Member), Generation: m.Generation,
+		Relative: Relative(of.Directories, o.UserHome)}
 	b.Memory.Citations = m.Citations
 	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
 	for _, e := range sessions {

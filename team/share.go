@@ -91,8 +91,8 @@ func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.H
 	l := leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome), map[string]bool{}, []wire.Edit{}}
 	changed := consolidate.Changed(edits)
 	for _, edit := range edits {
-		if edit.File != memoir.MemoryFile || edit.Action != memoir.EditRemoved {
-			continue
+		if edit.File != memoir.MemoryFile || edit.Action != memoir.EditRemoved || edit.Others > 0 {
+			continue // or it was moved
 		}
 		line := memoir.WithoutTeam(memoir.LineText(edit.Text))
 		if edit.Hub > 0 {

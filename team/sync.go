@@ -66,7 +66,6 @@ func Sync(ctx context.Context, o Options, what int) (Report, error) {
 	if err = cmp.Or(err, errState); err != nil {
 		return s.report, err
 	}
-	s.state.Unaccepted = map[string]int{} // each pull tells it
 	err = s.run(ctx, what)
 	if errors.Is(ctx.Err(), context.Canceled) { // by a person
 		return s.report, context.Cause(ctx)
@@ -335,6 +334,7 @@ func (s *syncing) refuse(hash, key, why string) {
 // pull receives the changes of each shared project since the last one.
 func (s *syncing) pull(ctx context.Context) error {
 	shares, _, err := s.Store.Shares(ctx)
+	s.state.Unaccepted = map[string]int{}
 	for _, share := range shares {
 		if err != nil {
 			break

@@ -97,13 +97,12 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 	if memoir.CodeOf(err) != memoir.CodeNotFound {
 		return row, err
 	}
+	const hint = "`memoir projects` lists projects, --project selects one"
 	if !here.status.OK() {
-		return store.ProjectRow{}, notFoundf("`memoir projects` lists projects, --project selects one",
-			"%s is not a project: %s", here.dir, here.status)
+		return store.ProjectRow{}, notFoundf(hint, "%s is not a project: %s", here.dir, here.status)
 	}
-	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound,
-		"`memoir run` looks for sessions, `memoir projects` lists projects",
-		"no session of %s (%s) is registered", here.dir, project.Changed(here.project, p.redact).ID)
+	return store.ProjectRow{}, notFoundf(hint, "no session of %s (%s) is registered", here.dir,
+		project.Changed(here.project, p.redact).ID)
 }
 
 // redacted matches a remote that contained a secret: two of them cannot be compared.

@@ -47,7 +47,7 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 		for _, s := range []scene{a, b} {
 			_, text := s.memory()
 			for _, one := range have {
-				if strings.Count(text, one) != 1 || !strings.Contains(s.base(), one) {
+				if strings.Count(text, one) != 1 {
 					t.Errorf("%s: %s has %q %d times in\n%s\nthe hub\n%s", what, s.home, one, strings.Count(text, one), text, s.base())
 				}
 			}
@@ -77,8 +77,15 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 		t.Error(out)
 	}
 	sync()
-	changed := `"drop the cache" (commit): it grew while the index was rebuilt below cache. (from the team: anna, ben) [anna-`
-	lines("after the next generation", []string{changed}, []string{"(commit): a job starved", "without bound"})
+	changed := `"drop the cache" (commit): it grew while the index was rebuilt below cache. (from the team: the hub's words, citing anna, ben) [anna-`
+	own := `it grew while the index was rebuilt below /srv/app/cache. [anna-` // Anna did not say that
+	for _, s := range []scene{a, b} {
+		_, text := s.memory()
+		want := map[string]string{a.home: changed, b.home: own}[s.home]
+		if strings.Count(text, want) != 1 || strings.Count(text, "it grew") != 1 || strings.Contains(text, "starved") {
+			t.Errorf("after the next generation\n%s", text)
+		}
+	}
 	for _, text := range []string{"canary-added", "canary-changed", "/srv/app"} {
 		if n := d.Number(t, "SELECT count(*) FROM memoir.edit WHERE strpos(edit::text, '"+text+"') > 0"); n > 0 {
 			t.Errorf("%s left", text)
@@ -89,9 +96,16 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	}
 	b.said("four", "Hello.", "make four", committed("cut the log", "it filled the disk of the runner"))
 	sync()
-	lines("with more statements", []string{changed, "it filled the disk"}, []string{"(commit): a job starved", "without bound"})
+	lines("with more statements", []string{"it filled the disk"}, []string{"(commit): a job starved", "without bound"})
 
-	// A line that was changed is changed again, and then as it was: the edit is withdrawn.
+	// A line that was changed is changed again, and then removed.
+	for _, step := range [][2]string{{"drops comments", "drops remarks"}, {"drops remarks", "drops hints"}, {"drops hints", ""}} {
+		editByHand(a, step[0], step[1])
+		sync()
+		lines(step[1], []string{step[1]}[:min(len(step[1]), 1)], []string{step[0]})
+	}
+
+	// What has a secret stays here.
 	editByHand(a, "it filled the disk of the runner", "it filled the disk with token "+token)
 	sync()
 	if status := a.good("team", "status"); d.Number(t, "SELECT count(*) FROM memoir.edit WHERE strpos(after, 'token') > 0") > 1 {

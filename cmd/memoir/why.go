@@ -149,6 +149,9 @@ func (p *program) review(c *cli.Context) error {
 	}
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %s", countAre(len(answers), "line"), found.Text())
+		if !c.Bool("yes") && !p.ui.canAsk() && len(found.Lines) > 0 {
+			p.ui.sayHint("answers need a terminal, or --yes, which keeps what is new; --json lists all with evidence")
+		}
 		if found.Left > 0 {
 			p.ui.sayHint(fmt.Sprintf("%d of these were not shown: `memoir review --once` shows all", found.Left))
 		}

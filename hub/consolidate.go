@@ -304,6 +304,8 @@ const keptArchives = 20
 func (h *Hub) purge(ctx context.Context, r *running, args purgeArgs) error {
 	return h.asWorker(ctx, args.Project, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
+		// Who publishes holds this lock, and queues no other purge beside this one.
+		b.Queue(`SELECT FROM memoir.project WHERE id = $1 FOR UPDATE`, args.Project)
 		b.Queue(`WITH live AS (SELECT number, seq FROM memoir.generation
 				WHERE project = $1 AND state = 'published' ORDER BY number DESC LIMIT 1)
 			UPDATE memoir.generation g SET archive = NULL FROM live

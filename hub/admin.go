@@ -308,15 +308,12 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 		INSERT INTO memoir.tombstone AS g SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.replaced
 		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT (organisation, project, member, hash)
 		DO UPDATE SET replaced = g.replaced AND excluded.replaced`, into, from)
-	b.Queue(`WITH moved AS (DELETE FROM memoir.statement WHERE project = $2 RETURNING *)
-		INSERT INTO memoir.statement
-		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.session, m.own, m.day, m.body
-		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
-	b.Queue(`WITH moved AS (DELETE FROM memoir.edit WHERE project = $2 RETURNING *)
-		INSERT INTO memoir.edit
-		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.generation, m.day, m.before, m.after
-		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
-	for _, table := range []string{"statement", "edit"} {
+	for table, columns := range map[string]string{
+		"statement": "session, own, day, body", "edit": "generation, day, before, after"} {
+		b.Queue(`WITH moved AS (DELETE FROM memoir.`+table+` WHERE project = $2 RETURNING *)
+			INSERT INTO memoir.`+table+` (organisation, project, member, hash, seq, `+columns+`)
+			SELECT m.organisation, $1, member, hash, p.seq + m.seq, `+columns+`
+			FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
 		b.Queue(`DELETE FROM memoir.`+table+` s USING memoir.tombstone g
 			WHERE s.project = $1 AND g.project = $1 AND s.member = g.member AND s.hash = g.hash`, into)
 	}

@@ -74,15 +74,15 @@ func (a archived) write(w http.ResponseWriter) int {
 	head.Set("ETag", `"`+hex.EncodeToString(a.hash)+`"`)
 	head.Set("Cache-Control", "private, no-cache")
 	head.Set("X-Content-Type-Options", "nosniff")
-	if a.body == nil {
-		w.WriteHeader(http.StatusNotModified)
-		return http.StatusNotModified
+	status := http.StatusNotModified
+	if a.body != nil {
+		status = http.StatusOK
+		head.Set("Content-Type", wire.ArchiveType)
+		head.Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
-	head.Set("Content-Type", wire.ArchiveType)
-	head.Set("Content-Length", strconv.Itoa(len(a.body)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	_, _ = w.Write(a.body)
-	return http.StatusOK
+	return status
 }
 
 // accept publishes a generation that waits, if it is as it was shown.
@@ -96,7 +96,7 @@ func (h *Hub) accept(r *http.Request, token string) (any, error) {
 	return nil, pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		var allowed bool
 		var id int64
-		_, err := asMemberIn(ctx, tx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
+		_, err := asMemberIn(ctx, tx, token, nil, func(b *pgx.Batch, hash []byte) {
 			b.Queue(`SELECT allowed, coalesce(project, 0) FROM memoir.accept($1, $2, $3, decode($4, 'hex'), $5)`,
 				hash, a.Project, a.Generation, a.Hash, a.Published).QueryRow(into(&allowed, &id))
 		})

@@ -203,8 +203,8 @@ func (h *Hub) nextGeneration(
 		return nil, false, nil
 	}
 	if err == nil {
-		made = w.edited(made)
-		in = w.input
+		made, in.HandEdits = consolidate.WithTeamEdits(made, w.edits)
+		made = consolidate.ApplyHandEdits(made, consolidate.LiveHandEdits(in.HandEdits, in))
 		err = consolidate.Verify(made, in)
 	}
 	if err != nil {

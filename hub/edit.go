@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"memoir"
 	"memoir/consolidate"
 	"memoir/team/wire"
 )
@@ -43,10 +42,4 @@ func (w *work) readEdits(ctx context.Context, tx pgx.Tx) error {
 	slices.Reverse(edits)
 	w.edits = edits
 	return err
-}
-
-// edited returns a memory with the edits of members, which stand in the input from then on.
-func (w *work) edited(made memoir.Consolidation) memoir.Consolidation {
-	made, w.input.HandEdits = consolidate.WithTeamEdits(made, w.edits)
-	return consolidate.ApplyHandEdits(made, consolidate.LiveHandEdits(w.input.HandEdits, w.input))
 }

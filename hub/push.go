@@ -21,7 +21,7 @@ const askOperator = "ask an operator of the hub for access"
 
 // pushed answers a push. Only a member's is read and scanned, which takes time.
 func (h *Hub) pushed(r *http.Request, token string) (any, error) {
-	c, err := h.asMember(r.Context(), token, entry{}, nil)
+	c, err := h.asMember(r.Context(), token, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-		c, err := asMemberIn(ctx, tx, token, entry{hold: true}, store)
+		c, err := asMemberIn(ctx, tx, token, nil, store)
 		if pushed.Epoch = c.epoch; err == nil && pushed.New > 0 {
 			err = h.queue(ctx, tx, consolidateArgs{project})
 		}

@@ -1,6 +1,6 @@
-// Package hub is a team's server: it keeps the statements and edits that machines push, and answers pulls, over HTTP and
-// on PostgreSQL 15 or newer. Its workers make memories of them. It keeps no state of its own, so that any number of hubs
-// may serve one database. What a machine and a hub send each other is in team/wire.
+// Package hub is a team's server: it keeps the statements and edits that machines push, and answers pulls, over HTTP
+// and on PostgreSQL 15 or newer. Its workers make memories of them. It keeps no state of its own, so that any number of
+// hubs may serve one database. What a machine and a hub send each other is in team/wire.
 //
 // Read migration/003.sql first (the tables and their walls), then tenant.go (a transaction of a member), push.go,
 // pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do). Of workers, read job.go

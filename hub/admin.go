@@ -78,7 +78,8 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 	if err := wire.CheckName(name, wire.MaxMemberName); err != nil {
 		return "", err
 	}
-	err = a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {
+	code = rand.Text()
+	return code, a.do(ctx, "member add", name, func(tx pgx.Tx, org int64) error {
 		rows, _ := tx.Query(ctx, `SELECT name FROM memoir.member WHERE organisation = $1 AND name <> $2`, org, name)
 		others, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		for _, other := range others {
@@ -103,20 +104,18 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 			}
 		}
 		if err == nil {
-			code, err = newCode(ctx, tx, org, member)
+			err = addCode(ctx, tx, org, member, code)
 		}
 		return err
 	})
-	return code, err
 }
 
 // NewCode returns another one-time code of a member.
 func (a Admin) NewCode(ctx context.Context, name string) (code string, err error) {
-	err = a.member(ctx, "member code", name, "", func(tx pgx.Tx, org, member int64) error {
-		code, err = newCode(ctx, tx, org, member)
-		return err
+	code = rand.Text()
+	return code, a.member(ctx, "member code", name, "", func(tx pgx.Tx, org, member int64) error {
+		return addCode(ctx, tx, org, member, code)
 	})
-	return code, err
 }
 
 // NewToken returns a token of a member for machines that cannot join, such as containers. All of them are one machine,
@@ -130,11 +129,10 @@ func (a Admin) NewToken(ctx context.Context, name string, life time.Duration) (t
 	})
 }
 
-func newCode(ctx context.Context, tx pgx.Tx, org, member int64) (string, error) {
-	code := rand.Text()
+func addCode(ctx context.Context, tx pgx.Tx, org, member int64, code string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO memoir.code (hash, organisation, member, expires)
 		VALUES ($1, $2, $3, now() + $4::interval)`, hashOf(code), org, member, codeLife)
-	return code, err
+	return err
 }
 
 // member runs a change of a member. One that is removed can be erased.
@@ -309,15 +307,12 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 		INSERT INTO memoir.tombstone AS g SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.replaced
 		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT (organisation, project, member, hash)
 		DO UPDATE SET replaced = g.replaced AND excluded.replaced`, into, from)
-	b.Queue(`WITH moved AS (DELETE FROM memoir.statement WHERE project = $2 RETURNING *)
-		INSERT INTO memoir.statement
-		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.session, m.own, m.day, m.body
-		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
-	b.Queue(`WITH moved AS (DELETE FROM memoir.edit WHERE project = $2 RETURNING *)
-		INSERT INTO memoir.edit
-		SELECT m.organisation, $1, m.member, m.hash, p.seq + m.seq, m.generation, m.day, m.before, m.after
-		FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
-	for _, table := range []string{"statement", "edit"} {
+	for table, columns := range map[string]string{
+		"statement": "session, own, day, body", "edit": "generation, day, before, after"} {
+		b.Queue(`WITH moved AS (DELETE FROM memoir.`+table+` WHERE project = $2 RETURNING *)
+			INSERT INTO memoir.`+table+` (organisation, project, member, hash, seq, `+columns+`)
+			SELECT m.organisation, $1, member, hash, p.seq + m.seq, `+columns+`
+			FROM moved m, memoir.project p WHERE p.id = $1 ON CONFLICT DO NOTHING`, into, from)
 		b.Queue(`DELETE FROM memoir.`+table+` s USING memoir.tombstone g
 			WHERE s.project = $1 AND g.project = $1 AND s.member = g.member AND s.hash = g.hash`, into)
 	}
@@ -326,12 +321,11 @@ func merge(ctx context.Context, tx pgx.Tx, into, from int64) error {
 		WHERE p.id = $1 AND f.id = $2`, into, from)
 	b.Queue(`INSERT INTO memoir.access SELECT organisation, member, $1, role FROM memoir.access WHERE project = $2
 		ON CONFLICT (member, project) DO UPDATE SET role = greatest(access.role, excluded.role)`, into, from)
-	b.Queue(`DELETE FROM memoir.access WHERE project = $1`, from)
 	b.Queue(`UPDATE memoir.transcript SET project = $1 WHERE project = $2
 		AND hash NOT IN (SELECT hash FROM memoir.transcript WHERE project = $1)`, into, from)
-	b.Queue(`DELETE FROM memoir.transcript WHERE project = $1`, from)
-	b.Queue(`DELETE FROM memoir.generation WHERE project = $1`, from)
-	b.Queue(`DELETE FROM memoir.archive WHERE project = $1`, from)
+	for _, table := range []string{"access", "transcript", "generation", "archive"} {
+		b.Queue(`DELETE FROM memoir.`+table+` WHERE project = $1`, from)
+	}
 	b.Queue(`UPDATE memoir.project SET alias_of = $1, seq = 0 WHERE id = $2 OR alias_of = $2`, into, from)
 	return tx.SendBatch(ctx, b).Close()
 }

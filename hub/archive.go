@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -75,21 +74,21 @@ func (a archived) write(w http.ResponseWriter) int {
 	head.Set("ETag", `"`+hex.EncodeToString(a.hash)+`"`)
 	head.Set("Cache-Control", "private, no-cache")
 	head.Set("X-Content-Type-Options", "nosniff")
-	if a.body == nil {
-		w.WriteHeader(http.StatusNotModified)
-		return http.StatusNotModified
+	status := http.StatusNotModified
+	if a.body != nil {
+		status = http.StatusOK
+		head.Set("Content-Type", wire.ArchiveType)
+		head.Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
-	head.Set("Content-Type", wire.ArchiveType)
-	head.Set("Content-Length", strconv.Itoa(len(a.body)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	_, _ = w.Write(a.body)
-	return http.StatusOK
+	return status
 }
 
 // accept publishes a generation that waits, if it is as it was shown.
 func (h *Hub) accept(r *http.Request, token string) (any, error) {
 	var a wire.Accept
-	if err := readBody(r, 4<<10, &a); err != nil {
+	if err := readBody(r, maxJoin, &a); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
@@ -97,10 +96,9 @@ func (h *Hub) accept(r *http.Request, token string) (any, error) {
 	return nil, pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		var allowed bool
 		var id int64
-		_, err := asMemberIn(ctx, tx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
+		_, err := asMemberIn(ctx, tx, token, nil, func(b *pgx.Batch, hash []byte) {
 			b.Queue(`SELECT allowed, coalesce(project, 0) FROM memoir.accept($1, $2, $3, decode($4, 'hex'), $5)`,
-				hash, a.Project, a.Generation, a.Hash, a.Published).
-				QueryRow(func(row pgx.Row) error { return row.Scan(&allowed, &id) })
+				hash, a.Project, a.Generation, a.Hash, a.Published).QueryRow(into(&allowed, &id))
 		})
 		switch {
 		case err != nil:
@@ -141,15 +139,19 @@ func (a Admin) Show(ctx context.Context, key string, number int64) (text string,
 	return string(files[memoir.MemoryFile]), err
 }
 
-// Accept publishes a generation that waits for a review.
+// Accept publishes a generation that waits for a review, by the rule of members: one with what was withdrawn since, or
+// before the published one, is an error of code memoir.CodeNotFound.
 func (a Admin) Accept(ctx context.Context, key string, number int64) error {
 	return a.do(ctx, "generation accept", key+" "+strconv.FormatInt(number, 10), func(tx pgx.Tx, org int64) error {
-		var id int64
-		err := tx.QueryRow(ctx, `UPDATE memoir.generation g SET state = 'published' FROM memoir.project p
-			WHERE p.organisation = $1 AND p.key = $2 AND g.project = coalesce(p.alias_of, p.id) AND g.number = $3
-				AND g.archive IS NOT NULL RETURNING g.project`, org, key, number).Scan(&id)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return noGeneration(key, number)
+		id, err := projectOf(ctx, tx, org, key, false)
+		if err == nil {
+			_, err = tx.Exec(ctx, `SELECT FROM memoir.project WHERE id = $1 FOR NO KEY UPDATE`, id) // as memoir.accept does
+		}
+		if err == nil {
+			err = orNone(tx.QueryRow(ctx, `UPDATE memoir.generation g SET state = 'published' FROM memoir.waiting($1) w
+				WHERE g.project = $1 AND g.number = $2 AND w.number = $2 RETURNING g.project`, id, number).Scan(&id),
+				memoir.Errorf(memoir.CodeNotFound, listGenerations,
+					"generation %d of %q does not wait, or has what was withdrawn since", number, key))
 		}
 		if err == nil {
 			err = a.hub.queue(ctx, tx, purgeArgs{id})
@@ -158,7 +160,8 @@ func (a Admin) Accept(ctx context.Context, key string, number int64) error {
 	})
 }
 
+const listGenerations = "`memoir-hub generation list PROJECT` lists them"
+
 func noGeneration(key string, number int64) error {
-	return memoir.Errorf(memoir.CodeNotFound, "`memoir-hub generation list PROJECT` lists them",
-		"%q has no generation %d with an archive", key, number)
+	return memoir.Errorf(memoir.CodeNotFound, listGenerations, "%q has no generation %d with an archive", key, number)
 }

@@ -28,12 +28,12 @@ func refuse(status int, code, title, hint string) *refusal {
 
 // audit records a refusal in a transaction of its own: the refused one has changed nothing.
 func (h *Hub) audit(ctx context.Context, token, address, action string, r *refusal) error {
-	c, _ := h.asMember(ctx, token, entry{}, nil)  // whoever it is
+	c, _ := h.asMember(ctx, token, nil, nil)      // whoever it is
 	if !h.audited.add(c.member, 1, maxRefusals) { // in this minute
 		return nil // the log has it
 	}
 	detail := strings.TrimSpace(r.Rule + " " + r.Hash)
-	_, err := h.asMember(ctx, token, entry{}, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(ctx, token, nil, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`INSERT INTO memoir.audit (organisation, member, machine, address, action, code, detail)
 			VALUES (memoir.current_organisation(), memoir.current_member(),
 				(SELECT id FROM memoir.token WHERE hash = $1), $2, $3, $4, $5)`, hash, address, action, r.Code, detail)

@@ -203,8 +203,8 @@ func (h *Hub) nextGeneration(
 		return nil, false, nil
 	}
 	if err == nil {
-		made = w.edited(made)
-		in = w.input
+		made, in.HandEdits = consolidate.WithTeamEdits(made, w.edits)
+		made = consolidate.ApplyHandEdits(made, consolidate.LiveHandEdits(in.HandEdits, in))
 		err = consolidate.Verify(made, in)
 	}
 	if err != nil {
@@ -304,6 +304,8 @@ const keptArchives = 20
 func (h *Hub) purge(ctx context.Context, r *running, args purgeArgs) error {
 	return h.asWorker(ctx, args.Project, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
+		// Who publishes holds this lock, and queues no other purge beside this one.
+		b.Queue(`SELECT FROM memoir.project WHERE id = $1 FOR UPDATE`, args.Project)
 		b.Queue(`WITH live AS (SELECT number, seq FROM memoir.generation
 				WHERE project = $1 AND state = 'published' ORDER BY number DESC LIMIT 1)
 			UPDATE memoir.generation g SET archive = NULL FROM live

@@ -174,8 +174,9 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Workers(t, hub.WorkOptions{Workers: 1})
-	for _, text := range []string{"The parser drops tabs.", "The cache is slow."} {
-		anna.push(shop, finding(text))
+	gone := finding("The gateway retries twice.")
+	for _, one := range []wire.Statement{finding("The parser drops tabs."), finding("The cache is slow."), gone} {
+		anna.push(shop, one)
 		d.Idle(t)
 	}
 	if f := anna.fetch(shop, ""); f.status != http.StatusNotFound {
@@ -192,8 +193,56 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	anna.fetch(shop, "").wants(t, "2", "drops tabs", "cache is slow")
-	if err := d.Admin.Accept(t.Context(), shop, 3); memoir.CodeOf(err) != memoir.CodeNotFound {
-		t.Errorf("a generation that is not there: %v", err)
+	anna.push(shop, gone.Hash)
+	d.Idle(t)
+	for n, why := range map[int64]string{1: "is before the published one", 2: "is published", 3: "has what was withdrawn", 5: "is not there"} {
+		if err := d.Admin.Accept(t.Context(), shop, n); memoir.CodeOf(err) != memoir.CodeNotFound {
+			t.Errorf("a generation that %s: %v", why, err)
+		}
+	}
+	if err := d.Admin.Accept(t.Context(), shop, 4); err != nil {
+		t.Fatal(err)
+	}
+	anna.fetch(shop, "").wants(t, "4", "drops tabs", "!retries twice")
+}
+
+// TestAPurgeMissesNoAcceptance is of one that runs while a generation is published, which queues no second purge then.
+func TestAPurgeMissesNoAcceptance(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
+	gone := finding("The parser drops tabs.")
+	anna.push(shop, gone, finding("The cache is slow."))
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	d.Idle(t)
+	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Review = true }); err != nil {
+		t.Fatal(err)
+	}
+	anna.push(shop, gone.Hash)
+	d.Idle(t)
+	conn := connect(t, d.URL("postgres", d.Name, false))
+	tx, err := conn.Begin(t.Context())
+	if err == nil {
+		_, err = tx.Exec(t.Context(), `SELECT FROM memoir.project FOR NO KEY UPDATE`)
+	}
+	if err == nil {
+		_, err = tx.Exec(t.Context(), `UPDATE memoir.generation SET state = 'published'`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Must(t, `UPDATE river.river_job SET state = 'available', finalized_at = NULL, scheduled_at = now()
+		WHERE id = (SELECT max(id) FROM river.river_job WHERE kind = 'purge')`)
+	const ran = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())
+		+ (SELECT count(*) FROM river.river_job WHERE state = 'completed' AND id = (SELECT max(id) FROM river.river_job WHERE kind = 'purge'))`
+	for d.Number(t, ran) == 0 && t.Context().Err() == nil {
+		continue // until the purge waits, or has ended
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Idle(t)
+	if n := d.Number(t, "SELECT count(*) FROM memoir.archive"); n != 1 {
+		t.Errorf("%d archives, also of what was withdrawn", n)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"memoir"
 	"memoir/consolidate"
 	"memoir/team/wire"
 )
@@ -15,29 +14,18 @@ import (
 // maxEdits bounds the edits of a generation. Beyond it, the newest ones are in.
 const maxEdits = 4000
 
-// queueEdits numbers the edits of a push behind its statements, and returns their hashes.
+// queueEdits numbers the edits of a push, behind its statements, and returns their hashes.
 func queueEdits(
 	b *pgx.Batch, w whose, edits []wire.Edit, count func(pgconn.CommandTag) error,
 ) (hashes []string) {
-	if len(edits) == 0 {
-		return nil
-	}
 	var days, before, after []string
 	var generations []int64
 	for _, e := range edits {
 		hashes, generations, days = append(hashes, e.Hash), append(generations, int64(e.Generation)), append(days, e.Day)
 		before, after = append(before, e.Before), append(after, e.After)
 	}
-	b.Queue(`INSERT INTO memoir.edit (organisation, project, member, hash, seq, generation, day, before, after)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $8 + i.n,
-			i.generation, i.day, i.before, i.after
-		FROM `+w.table+` t,
-			unnest($3::text[], $4::bigint[], $5::date[], $6::text[], $7::text[]) WITH ORDINALITY
-				AS i(hash, generation, day, before, after, n)
-		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project
-			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
-		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, hashes, generations, days, before, after, len(hashes)).Exec(count)
+	w.store(b, "edit", "generation, day, before, after", "$5::bigint[], $6::date[], $7::text[], $8::text[]",
+		0, count, hashes, generations, days, before, after)
 	return hashes
 }
 
@@ -54,10 +42,4 @@ func (w *work) readEdits(ctx context.Context, tx pgx.Tx) error {
 	slices.Reverse(edits)
 	w.edits = edits
 	return err
-}
-
-// edited returns a memory with the edits of members, which stand in the input from then on.
-func (w *work) edited(made memoir.Consolidation) memoir.Consolidation {
-	made, w.input.HandEdits = consolidate.WithTeamEdits(made, w.edits)
-	return consolidate.ApplyHandEdits(made, consolidate.LiveHandEdits(w.input.HandEdits, w.input))
 }

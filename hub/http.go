@@ -139,16 +139,13 @@ func admit(r *http.Request, into any, bounds ...*semaphore.Weighted) (release fu
 			bound.Release(n)
 		}
 	}
-	for ; err == nil && held < len(bounds); held++ {
-		if err = bounds[held].Acquire(ctx, n); err != nil {
-			err = refuse(503, wire.CodeUnavailable, "too much is being sent", "try again later")
-			break
+	for ; held < len(bounds); held++ {
+		if bounds[held].Acquire(ctx, n) != nil {
+			release()
+			return nil, refuse(503, wire.CodeUnavailable, "too much is being sent", "try again later")
 		}
 	}
-	if err == nil {
-		err = readBody(r, wire.MaxBytes, into)
-	}
-	if err != nil {
+	if err = readBody(r, wire.MaxBytes, into); err != nil {
 		release()
 	}
 	return release, err

@@ -1,8 +1,8 @@
-// Package hub is a team's server: it keeps the statements that machines push, and answers pulls, over HTTP and on
-// PostgreSQL 15 or newer. It keeps no state of its own, so that any number of hubs may serve one database. What a
-// machine and a hub send each other is in team/wire; which texts are statements' is nothing that a hub knows.
+// Package hub is a team's server: it keeps the statements and edits that machines push, and answers pulls, over HTTP
+// and on PostgreSQL 15 or newer. Its workers make memories of them. It keeps no state of its own, so that any number of
+// hubs may serve one database. What a machine and a hub send each other is in team/wire.
 //
-// Read migration/001.sql first (the tables and their walls), then tenant.go (a transaction of a member), push.go,
+// Read migration/003.sql first (the tables and their walls), then tenant.go (a transaction of a member), push.go,
 // pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do). Of workers, read job.go
 // (the queue), consolidate.go (generations), spend.go (a model and its limits) and archive.go (what readers get).
 // page.go has pages for operators.

@@ -121,10 +121,10 @@ func (h *Hub) queueDue(ctx context.Context, tx pgx.Tx, org int64) error {
 		}
 		return extractArgs{id}, nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = h.queue(ctx, tx, due...)
 	}
-	return h.queue(ctx, tx, due...)
+	return err
 }
 
 // migrateJobs creates or updates River's tables by one of its migrations: a new value of a type must be committed

@@ -12,6 +12,21 @@ type Table struct {
 	Rows    [][]any
 }
 
+// A row is a row of a table by its columns.
+type row = map[string]any
+
+// Objects returns the rows by their columns.
+func (t Table) Objects() []map[string]any {
+	out := make([]row, len(t.Rows))
+	for i, values := range t.Rows {
+		out[i] = row{}
+		for j, value := range values {
+			out[i][t.Columns[j]] = value
+		}
+	}
+	return out
+}
+
 // table reads in a transaction that cannot write.
 func (h *Hub) table(ctx context.Context, sql string, args ...any) (t Table, err error) {
 	err = pgx.BeginTxFunc(ctx, h.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {

@@ -30,6 +30,6 @@ func newMetrics(pool *pgxpool.Pool) *metrics {
 			Name: "memoir_hub_request_seconds", Help: "Time of requests by route.",
 			Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30}}, []string{"route"}),
 		stored: its.NewCounter(prometheus.CounterOpts{
-			Name: "memoir_hub_stored_total", Help: "Statements and tombstones that were new."}),
+			Name: "memoir_hub_stored_total", Help: "Statements, edits and tombstones that were new."}),
 	}
 }

@@ -68,7 +68,7 @@ func (a Admin) Pages(ctx context.Context, token string) (http.Handler, error) {
 	s.templates = pages.Frame(template.FuncMap{
 		"brand": func() string { return "memoir-hub" }, "name": func(project string) string { return project },
 		"tabs": func() []pages.Tab { return allTabs }, "ownTabs": func() []pages.Tab { return ownTabs },
-		"rows": rowsOf, "first": func(all []row) []row { return all[:min(len(all), mostRows)] },
+		"rows": Table.Objects, "first": func(all []row) []row { return all[:min(len(all), mostRows)] },
 		"more": func(all []row) int { return max(len(all)-mostRows, 0) }, "int": func(n int64) int { return int(n) },
 		"clean": s.clean, "lines": s.lines,
 	})
@@ -79,25 +79,21 @@ func (a Admin) Pages(ctx context.Context, token string) (http.Handler, error) {
 			ctx, cancel := context.WithTimeout(r.Context(), patience)
 			defer cancel()
 			data, err := v.read(s, r.WithContext(ctx))
-			s.answer(w, pages.Page{Name: v.name, Title: v.title, Project: r.PathValue("project"), Data: data}, err)
+			if err != nil {
+				status, f := pages.FailureOf(err)
+				if memoir.CodeOf(err) == memoir.CodeStorage {
+					status = http.StatusServiceUnavailable // PostgreSQL does not answer
+				}
+				s.refuse(w, r, status, f)
+				return
+			}
+			pages.Write(w, s.templates,
+				pages.Page{Name: v.name, Title: v.title, Project: r.PathValue("project"), Data: data}, http.StatusOK)
 		})
 	}
 	mux.Handle("GET /{$}", http.RedirectHandler("/projects", http.StatusSeeOther))
 	pages.Complete(mux, "", s.refuse)
 	return pages.Guard{Token: token, Command: "memoir-hub pages", Refuse: s.refuse}.Handler(mux), nil
-}
-
-// answer writes a page, or the one of an error.
-func (s *site) answer(w http.ResponseWriter, p pages.Page, err error) {
-	if err == nil {
-		pages.Write(w, s.templates, p, http.StatusOK)
-		return
-	}
-	status, f := pages.FailureOf(err)
-	if memoir.CodeOf(err) == memoir.CodeStorage {
-		status = http.StatusServiceUnavailable // PostgreSQL does not answer
-	}
-	s.refuse(w, nil, status, f)
 }
 
 func (s *site) refuse(w http.ResponseWriter, _ *http.Request, status int, f pages.Failure) {
@@ -110,20 +106,6 @@ func (s *site) clean(text string) string { return memory.Neutralise(s.hub.scanne
 
 // mostRows bounds the rows of a list on a page.
 const mostRows = 500
-
-// A row is a row of a table by its columns.
-type row = map[string]any
-
-func rowsOf(t Table) []row {
-	out := make([]row, len(t.Rows))
-	for i, values := range t.Rows {
-		out[i] = row{}
-		for j, value := range values {
-			out[i][t.Columns[j]] = value
-		}
-	}
-	return out
-}
 
 func listing(read func(Admin, context.Context) (Table, error)) func(*site, *http.Request) (any, error) {
 	return func(s *site, r *http.Request) (any, error) { return read(s.Admin, r.Context()) }
@@ -198,7 +180,7 @@ func (s *site) generation(r *http.Request, n int64) (g shown, err error) {
 	if err != nil {
 		return g, err
 	}
-	g.Row = rowsOf(found)[0]
+	g.Row = found.Objects()[0]
 	if body, ok := g.Row["body"].([]byte); ok {
 		g.Files, g.Manifest, err = memory.Unpack(bytes.NewReader(body))
 	} else if n = max(n, g.Row["number"].(int64)); n > 0 {

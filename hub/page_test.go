@@ -73,7 +73,7 @@ var shownPages = map[string][]string{
 	"/projects": {"generation 2 waits for a review", "3 statements of 2 members, the newest of 2026-11-28",
 		"host/a &lt;i&gt;project&lt;/i&gt;?x=1&amp;y", "No memory is published", "!strange"},
 	"/projects/github.com%2Facme%2Fshop/memory": {"Generation 1, which machines get", "drops tabs", "anna 2026-11-28</summary>",
-		"anna, 2026-11-28, Findings", "1 statement withdrawn since may", `memory?n=2&amp;from=1">Generation 2 waits`},
+		"anna, 2026-11-28, Findings", "1 text withdrawn since may", `memory?n=2&amp;from=1">Generation 2 waits`},
 	"/projects/github.com%2Facme%2Fshop/memory?n=2":                {"which waits for a review", "!withdrawn since", "!drops tabs", "hour to warm"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=3":                {"has no generation 3"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=x":                {"n is a generation, not"},

@@ -21,7 +21,7 @@ const askOperator = "ask an operator of the hub for access"
 
 // pushed answers a push. Only a member's is read and scanned, which takes time.
 func (h *Hub) pushed(r *http.Request, token string) (any, error) {
-	c, err := h.asMember(r.Context(), token, entry{}, nil)
+	c, err := h.asMember(r.Context(), token, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,8 @@ func (h *Hub) pushed(r *http.Request, token string) (any, error) {
 	}
 	defer release()
 	done, err := h.push(r.Context(), token, p)
-	if h.metrics.stored.Add(float64(done.New)); err == nil {
+	if err == nil {
+		h.metrics.stored.Add(float64(done.New))
 		h.full.Store(0)
 	}
 	return done, err
@@ -81,7 +82,7 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-		c, err := asMemberIn(ctx, tx, token, entry{hold: true}, store)
+		c, err := asMemberIn(ctx, tx, token, nil, store)
 		if pushed.Epoch = c.epoch; err == nil && pushed.New > 0 {
 			err = h.queue(ctx, tx, consolidateArgs{project})
 		}
@@ -134,27 +135,31 @@ func intoReached(project *int64) func(pgx.Row) error {
 func queueStatements(
 	b *pgx.Batch, w whose, statements []wire.Statement, behind int, count func(pgconn.CommandTag) error,
 ) (hashes []string) {
-	n := len(statements)
-	if n == 0 {
-		return nil
+	var sessions, days, bodies []string
+	var own []bool
+	for _, s := range statements {
+		hashes, sessions, own = append(hashes, s.Hash), append(sessions, s.Session), append(own, s.Own)
+		days, bodies = append(days, s.Day), append(bodies, string(s.Body))
 	}
-	hashes = make([]string, n)
-	sessions, days, bodies := make([]string, n), make([]string, n), make([]string, n)
-	own := make([]bool, n)
-	for i, s := range statements {
-		hashes[i], sessions[i], own[i], days[i], bodies[i] = s.Hash, s.Session, s.Own, s.Day, string(s.Body)
+	w.store(b, "statement", "session, own, day, body", "$5::text[], $6::boolean[], $7::date[], $8::text[]::json[]",
+		behind, count, hashes, sessions, own, days, bodies)
+	return hashes
+}
+
+// store numbers the items of a push, behind which others follow, and stores those without a tombstone in the columns of
+// a table; arrays is SQL of their values from $5 on.
+func (w whose) store(b *pgx.Batch, table, columns, arrays string, behind int, count func(pgconn.CommandTag) error,
+	hashes []string, values ...any) {
+	if len(hashes) == 0 {
+		return
 	}
-	b.Queue(`INSERT INTO memoir.statement (organisation, project, member, hash, seq, session, own, day, body)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $8 + i.n,
-			i.session, i.own, i.day, i.body::json
-		FROM `+w.table+` t,
-			unnest($3::text[], $4::text[], $5::boolean[], $6::date[], $7::text[]) WITH ORDINALITY
-				AS i(hash, session, own, day, body, n)
+	b.Queue(`INSERT INTO memoir.`+table+` (organisation, project, member, hash, seq, `+columns+`)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n, `+columns+`
+		FROM `+w.table+` t, unnest($3::text[], `+arrays+`) WITH ORDINALITY AS i(hash, `+columns+`, n)
 		WHERE NOT EXISTS (SELECT FROM memoir.tombstone g WHERE g.organisation = t.organisation AND g.project = t.project
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		w.one, w.two, hashes, sessions, own, days, bodies, n+behind).Exec(count)
-	return hashes
+		append([]any{w.one, w.two, hashes, len(hashes) + behind}, values...)...).Exec(count)
 }
 
 // withdrawing is SQL that deletes the statements of a condition and the edits of another one, and leaves a numbered

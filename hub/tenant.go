@@ -18,13 +18,7 @@ type caller struct {
 	member        int64  // 0 if the token is not valid
 	epoch         string // of the database
 	live, revoked bool
-	newest        *int64 // the number of the last change of entry.project; nil: the member may not read it
-}
-
-// entry says how a transaction begins.
-type entry struct {
-	hold    bool    // revoking the token waits for it
-	project *string // to read
+	newest        *int64 // the number of the last change of the project; nil: the member may not read it
 }
 
 // patience is how long a transaction may take, the wait for a connection included.
@@ -39,24 +33,26 @@ func hashOf(secret string) []byte {
 // asMember runs a transaction for whom a token belongs to, in one round trip: all queries are sent at once with a
 // single sync, which makes them one transaction. It needs neither prepared statements nor state of a session, so it
 // works behind PgBouncer. Each query also joins memoir.reach or callers by the hash of the token, so that neither wall
-// leans on the other. An unknown, revoked or expired token is a refusal, and then the queries found nothing.
+// leans on the other. An unknown, revoked or expired token is a refusal, and then the queries found nothing. project is
+// one to read, or nil.
 func (h *Hub) asMember(
-	ctx context.Context, token string, e entry, queue func(b *pgx.Batch, hash []byte),
+	ctx context.Context, token string, project *string, queue func(b *pgx.Batch, hash []byte),
 ) (caller, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return asMemberIn(ctx, h.pool, token, e, queue)
+	return asMemberIn(ctx, h.pool, token, project, queue)
 }
 
-// asMemberIn is asMember in a transaction, which goes on, or with a pool.
+// asMemberIn is asMember in a transaction, which goes on and which revoking the token waits for, or with a pool.
 func asMemberIn(
-	ctx context.Context, in sender, token string, e entry, queue func(b *pgx.Batch, hash []byte),
+	ctx context.Context, in sender, token string, project *string, queue func(b *pgx.Batch, hash []byte),
 ) (caller, error) {
 	hash := hashOf(token)
+	_, hold := in.(pgx.Tx)
 	b := &pgx.Batch{}
 	var c caller
 	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), live, revoked, epoch,
-			newest FROM memoir.enter($1, $2, $3)`, hash, e.hold, e.project).
+			newest FROM memoir.enter($1, $2, $3)`, hash, hold, project).
 		QueryRow(into(&c.machine, &c.member, &c.live, &c.revoked, &c.epoch, &c.newest))
 	if queue != nil {
 		queue(b, hash)

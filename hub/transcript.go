@@ -22,10 +22,8 @@ import (
 
 // sent takes the transcript of a session whose machine does not extract.
 func (h *Hub) sent(r *http.Request, token string) (any, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), 2*patience)
-	defer cancel()
 	// Only a member's transcript is read and scanned, which takes time and memory.
-	c, err := h.asMember(ctx, token, entry{}, nil)
+	c, err := h.asMember(r.Context(), token, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +47,7 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	isNew, err := h.keep(ctx, token, t, items, redacted)
+	isNew, err := h.keep(r.Context(), token, t, items, redacted)
 	return wire.Accepted{New: isNew}, err
 }
 
@@ -99,9 +97,11 @@ func (h *Hub) cleanItems(sent json.RawMessage) (stored []byte, redacted int, err
 
 // keep stores a transcript with the job that extracts it, and reports whether it is new.
 func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items []byte, redacted int) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience) // that of the body is over
+	defer cancel()
 	var id int64
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-		_, err := asMemberIn(ctx, tx, token, entry{hold: true}, func(b *pgx.Batch, hash []byte) {
+		_, err := asMemberIn(ctx, tx, token, nil, func(b *pgx.Batch, hash []byte) {
 			queueProject(b, hash, t.Project)
 			b.Queue(`SELECT project FROM `+reached, hash, t.Project).QueryRow(intoReached(new(int64)))
 			// A session is as it was before a transcript that is done.
@@ -247,12 +247,9 @@ func (h *Hub) extraction(ctx context.Context, m model.Model, in extract.Input) (
 
 // secretOf names the rule that finds a secret in a statement.
 func (h *Hub) secretOf(st memoir.Statement) string {
-	var rule string
 	text, err := json.Marshal(st)
-	if err == nil {
-		rule, err = h.secretIn(text)
-	}
-	if err != nil {
+	rule, invalid := h.secretIn(text)
+	if err = cmp.Or(err, invalid); err != nil {
 		return err.Error()
 	}
 	return rule

@@ -80,13 +80,11 @@ func (r run) print(t hub.Table, err error) error {
 	}
 	w := tabwriter.NewWriter(r.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(t.Columns, "\t")))
-	objects := []map[string]any{}
 	for _, row := range t.Rows {
-		object, cells := map[string]any{}, make([]string, len(row))
+		cells := make([]string, len(row))
 		for i, value := range row {
-			object[t.Columns[i]], cells[i] = value, cell(value)
+			cells[i] = cell(value)
 		}
-		objects = append(objects, object)
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	if !r.Bool("json") {
@@ -95,7 +93,7 @@ func (r run) print(t hub.Table, err error) error {
 	e := json.NewEncoder(r.App.Writer)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(objects)
+	return e.Encode(t.Objects())
 }
 
 func cell(v any) string {

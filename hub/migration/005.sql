@@ -4,40 +4,39 @@ UPDATE memoir.token SET shared = true WHERE machine = 'containers';
 
 -- Members with the role admin accept generations that wait.
 
--- The generations that whom a token (its hash) belongs to may accept, the newest first; a row without a number if none
--- waits, and no row for who is no admin of the project. published is the number of the one that machines get. One that
--- may have a statement that was withdrawn since is not among them: the next one is without it.
-CREATE FUNCTION memoir.waiting(token bytea, key text) RETURNS TABLE (organisation bigint, project bigint,
-	published bigint, number bigint, archive bytea, model text, made timestamptz) STABLE LANGUAGE plpgsql AS $$
+-- The generations of a project that may be accepted, the newest first; a row without a number if there is none. published
+-- is the number of the one that machines get. One that may have a statement that was withdrawn since is not among them:
+-- the next one is without it.
+CREATE FUNCTION memoir.waiting(project bigint) RETURNS TABLE (published bigint, number bigint, archive bytea)
+STABLE LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN QUERY SELECT t.organisation, t.project, live.number, g.number, g.archive, g.model, g.made
-	FROM memoir.reach(token, key, 'admin') t
-	CROSS JOIN LATERAL (SELECT coalesce(max(l.number), 0) AS number FROM memoir.generation l
-		WHERE l.organisation = t.organisation AND l.project = t.project AND l.state = 'published') live
-	LEFT JOIN memoir.generation g ON g.organisation = t.organisation AND g.project = t.project AND g.state = 'waiting'
+	RETURN QUERY SELECT live.number, g.number, g.archive
+	FROM (SELECT coalesce(max(l.number), 0) AS number FROM memoir.generation l
+		WHERE l.project = waiting.project AND l.state = 'published') live
+	LEFT JOIN memoir.generation g ON g.project = waiting.project AND g.state = 'waiting'
 		AND g.archive IS NOT NULL AND g.number > live.number
-		AND NOT EXISTS (SELECT FROM memoir.tombstone w WHERE w.organisation = t.organisation AND w.project = t.project
-			AND w.seq > g.seq AND (w.seq > (SELECT p.consumed FROM memoir.project p WHERE p.id = t.project)
+		AND NOT EXISTS (SELECT FROM memoir.tombstone w WHERE w.project = waiting.project
+			AND w.seq > g.seq AND (w.seq > (SELECT p.consumed FROM memoir.project p WHERE p.id = waiting.project)
 				OR EXISTS (SELECT FROM memoir.generation n
-					WHERE n.project = t.project AND n.number > g.number AND n.seq >= w.seq)))
+					WHERE n.project = waiting.project AND n.number > g.number AND n.seq >= w.seq)))
 	ORDER BY g.number DESC;
 END $$;
 
--- memoir.newest_archive with the number of the newest generation that the caller may accept, where the review is on. If unaccepted is set, it is
--- that generation, and readable says that the caller may accept.
+-- memoir.newest_archive with the number of the newest generation that the caller may accept, where the review is on. If
+-- unaccepted is set, it is that generation, and readable says that the caller may accept.
 CREATE FUNCTION memoir.archive_of(token bytea, key text, known bytea, unaccepted boolean) RETURNS TABLE (machine bigint,
 	live boolean, revoked boolean, readable boolean, number bigint, hash bytea, body bytea, waits bigint)
 ROWS 1 LANGUAGE plpgsql AS $$
 BEGIN
 	SELECT a.* INTO machine, live, revoked, readable, number, hash, body FROM memoir.newest_archive(token, key, known) a;
-	IF readable AND (unaccepted OR (SELECT o.review FROM memoir.organisation o WHERE o.id = memoir.current_organisation())) THEN
-		SELECT max(w.number) INTO waits FROM memoir.waiting(token, key) w;
-	END IF;
-	IF readable AND unaccepted THEN
-		SELECT w.published IS NOT NULL, w.number, w.archive INTO readable, number, hash
-		FROM memoir.waiting(token, key) w LIMIT 1;
-		SELECT a.body INTO body FROM memoir.waiting(token, key) w JOIN memoir.archive a
-			ON a.organisation = w.organisation AND a.project = w.project AND a.hash = w.archive WHERE w.number = waits;
+	IF readable AND unaccepted THEN -- one query, so that the number, hash and body are of one generation
+		SELECT true, w.number, w.number, w.archive, a.body INTO readable, waits, number, hash, body
+		FROM memoir.reach(token, key, 'admin') t CROSS JOIN LATERAL memoir.waiting(t.project) w
+		LEFT JOIN memoir.archive a ON a.organisation = t.organisation AND a.project = t.project AND a.hash = w.archive
+		ORDER BY w.number DESC LIMIT 1;
+	ELSIF readable AND (SELECT o.review FROM memoir.organisation o WHERE o.id = memoir.current_organisation()) THEN
+		SELECT max(w.number) INTO waits
+		FROM memoir.reach(token, key, 'admin') t CROSS JOIN LATERAL memoir.waiting(t.project) w;
 	END IF;
 	RETURN NEXT;
 END $$;
@@ -51,8 +50,9 @@ BEGIN
 	allowed := EXISTS (SELECT FROM memoir.reach(token, key, 'admin'));
 	PERFORM FROM memoir.project p JOIN memoir.reach(accept.token, accept.key, 'admin') t
 		ON p.organisation = t.organisation AND p.id = t.project FOR NO KEY UPDATE OF p;
-	UPDATE memoir.generation g SET state = 'published' FROM memoir.waiting(token, key) w
-	WHERE g.organisation = w.organisation AND g.project = w.project AND g.number = w.number
+	UPDATE memoir.generation g SET state = 'published'
+	FROM memoir.reach(accept.token, accept.key, 'admin') t CROSS JOIN LATERAL memoir.waiting(t.project) w
+	WHERE g.organisation = t.organisation AND g.project = t.project AND g.number = w.number
 		AND w.number = accept.number AND w.archive = accept.archive AND w.published = accept.published
 	RETURNING g.project INTO project;
 	INSERT INTO memoir.audit (organisation, member, machine, action, detail)

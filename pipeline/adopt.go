@@ -79,7 +79,7 @@ func (s *scan) adoptProject(ctx context.Context, id string, recorded int64) erro
 	}
 	s.warn(fmt.Sprintf("project %s: the database does not know generation %d, which is taken from its files", id,
 		a.Generations[len(a.Generations)-1].N),
-		"calls of `memoir sessions disable` that the database held are lost: repeat them")
+		"calls of `memoir sessions disable` that the database held, and notes that no generation has, are lost: repeat them")
 	return nil
 }
 

@@ -70,8 +70,8 @@ func newApp() *cli.App {
 			admin("erase", "MEMBER", "remove a member with all statements; name and hashes stay", "memoir-hub erase anna", nil,
 				func(r run) error {
 					n, err := r.org.Erase(r.ctx, r.args[0])
-					return said(err, "erased %s of %s; the published memory has them until the next generation, "+
-						"which --review holds for you", memoir.Count(n, "statement"), r.args[0])
+					return said(err, "erased %s of %s; machines get them in the memory until the next generation "+
+						"is published", memoir.Count(n, "statement"), r.args[0])
 				}),
 			command("status", "", "count what the database holds", "memoir-hub status --json", []cli.Flag{jsonFlag},
 				func(r run) error { return r.print(r.hub.Status(r.ctx)) }),
@@ -145,11 +145,14 @@ func migrateCommand() *cli.Command {
 	return command("migrate", "", "create or update the tables, and grant the serving role what it needs",
 		"memoir-hub migrate --database postgres://hub_owner@db/memoir --serve-role hub_serve",
 		[]cli.Flag{
-			&cli.StringFlag{Name: "serve-role", Required: true, Usage: "the role `NAME` of `serve` and `worker`"},
+			&cli.StringFlag{Name: "serve-role", Usage: "the role `NAME` of `serve` and `worker`"},
 			&cli.BoolFlag{Name: "new-epoch", DisableDefaultText: true,
 				Usage: "machines send and read everything again: after the database's files were copied back"},
 		},
 		func(r run) error {
+			if r.String("serve-role") == "" {
+				return memoir.Errorf(memoir.CodeUsage, "pass --serve-role NAME", "no role of `serve` and `worker` was named")
+			}
 			n, err := r.hub.Migrate(r.ctx, r.String("serve-role"))
 			if err == nil && r.Bool("new-epoch") {
 				err = r.hub.NewEpoch(r.ctx)

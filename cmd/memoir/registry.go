@@ -114,7 +114,8 @@ func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
 		p.ui.say("waiting: another program has locked the database or files")
 	}), Restored: func(aside string) {
-		const again = "repeat `memoir forget` and `memoir sessions disable` if you used them after the backup"
+		const again = "repeat `memoir forget`, `memoir sessions disable` and `memoir remember` if you used them " +
+			"after the backup"
 		if aside == "" {
 			p.ui.warn(again, "the database was missing or empty: using its backup")
 			return

@@ -136,7 +136,7 @@ func (p *program) run(c *cli.Context) error {
 	for _, project := range report.Phase2 {
 		news, _ := operation.ReadNews(c.Context, st, opts.Home, project.Project) // doctor reports what cannot be read
 		if project.Outcome == pipeline.OutcomePublished && news.Theirs > 0 {
-			p.ui.say("new from the team: %s; failures and commands are told once accepted in `memoir review`",
+			p.ui.say("new from the team: %s; failures and commands of others are told once accepted in `memoir review`",
 				count(news.Theirs, "line"))
 		}
 	}

@@ -182,8 +182,9 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 		return p.listTrusted(c, home)
 	}
 	if err == nil {
-		p.ui.say("the team memory of %s is %strusted", u.Common, map[bool]string{true: "not "}[c.Bool("undo")])
-		p.ui.sayHint("`memoir run` reads it")
+		undo := c.Bool("undo")
+		p.ui.say("the team memory of %s is %strusted", u.Common, map[bool]string{true: "not "}[undo])
+		p.ui.sayHint(map[bool]string{false: "`memoir run` reads it", true: "`memoir run` removes what came from it"}[undo])
 	}
 	return err
 }
@@ -268,6 +269,23 @@ func (p *program) container(c *cli.Context) (opts pipeline.Options, here place, 
 		err = notFoundf(memoir.HintOf(err), "%v", err)
 	}
 	return opts, here, key, err
+}
+
+// keyToShare returns the key that a project gets at the hub, or has.
+func (p *program) keyToShare(
+	c *cli.Context, opts pipeline.Options, row store.ProjectRow, already string,
+) (string, error) {
+	if c.IsSet("as") && c.String("as") == "" { // an empty variable of a script
+		return "", usagef("", "--as: the name is empty")
+	}
+	as := cmp.Or(c.String("as"), already)
+	if p.redact(as) != as {
+		return "", usagef("choose another name", "--as: a secret is in the name")
+	}
+	if already != "" && already != as {
+		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
+	}
+	return team.KeyOf(row.Project, as, opts.Settings)
 }
 
 // pushTeam sends, or sends the sessions below a directory to a hub that this home has not joined.

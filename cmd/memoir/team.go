@@ -20,7 +20,8 @@ import (
 
 func teamCommand(p *program) *cli.Command {
 	sub := teamSubcommand
-	keep := []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "withdraw nothing: what was sent stays at the hub"}}
+	keep := []cli.Flag{yesFlag(),
+		&cli.BoolFlag{Name: "keep", Usage: "withdraw nothing: what was sent stays at the hub"}}
 	const syncs = "Every run does it, too. `memoir run` consolidates what was received; what others withdrew is\n" +
 		"removed at once."
 	return &cli.Command{
@@ -44,7 +45,7 @@ func teamCommand(p *program) *cli.Command {
 			sub(p.leaveTeam, "leave", "", "leave the hub",
 				"Withdraws from the hub what this machine sent, then removes the token, the shares and what was\n"+
 					"received. It asks first; without a terminal it needs --yes. With --keep it does not ask. Without the\n"+
-					"hub it changes nothing and exits with 1, but with --keep.", append(keep, yesFlag()), "memoir team leave"),
+					"hub it changes nothing and exits with 1, but with --keep.", keep, "memoir team leave"),
 			sub(p.share, "share", "[PROJECT]", "share a project",
 				"Lets the statements of this directory's project, or another, leave with the next run. It says\n"+
 					"what would leave and asks first; without a terminal it needs --yes. Machines share what has the\n"+
@@ -54,7 +55,8 @@ func teamCommand(p *program) *cli.Command {
 				"memoir team share --dry-run", "memoir team share ~/src/notes --as notes"),
 			sub(p.unshare, "unshare", "[PROJECT]", "end the sharing of a project",
 				"Withdraws from the hub what this machine sent of a project, at once or with the next run, and\n"+
-					"removes what was received of it.", keep, "memoir team unshare"),
+					"removes what was received of it. It asks before it withdraws; without a terminal it needs --yes.",
+				keep, "memoir team unshare"),
 			sub(p.syncs(team.Push|team.Pull), "sync", "", "send and receive now", syncs, nil, "memoir team sync"),
 			sub(p.pushTeam, "push", "[URL]", "send now, or send sessions from a container", syncs+"\n"+
 				"With a URL and --transcripts it sends the sessions of this directory's project to a hub that this\n"+
@@ -283,23 +285,6 @@ func (p *program) share(c *cli.Context) error {
 	})
 }
 
-// keyToShare returns the key that a project gets at the hub, or has.
-func (p *program) keyToShare(
-	c *cli.Context, opts pipeline.Options, row store.ProjectRow, already string,
-) (string, error) {
-	if c.IsSet("as") && c.String("as") == "" { // an empty variable of a script
-		return "", usagef("", "--as: the name is empty")
-	}
-	as := cmp.Or(c.String("as"), already)
-	if p.redact(as) != as {
-		return "", usagef("choose another name", "--as: a secret is in the name")
-	}
-	if already != "" && already != as {
-		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
-	}
-	return team.KeyOf(row.Project, as, opts.Settings)
-}
-
 // describeLeaving returns a line for each statement that leaves, and how many there are of each kind.
 func describeLeaving(leaves []team.Statement, already store.Share) (lines []string, says string) {
 	kinds := map[string]int{}
@@ -345,7 +330,10 @@ func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
 
 func (p *program) unshare(c *cli.Context) error {
 	return p.withTeam(c, func(o team.Options) error {
-		row, _, err := p.sharedNow(c, o.Store)
+		row, as, err := p.sharedNow(c, o.Store)
+		if err == nil && as.Sent > 0 && !c.Bool("keep") {
+			err = p.confirm(c, "unshare "+row.ID+": the team loses "+count(as.Sent, "statement")+" of this machine", o.Home)
+		}
 		if err == nil {
 			err = team.Unshare(c.Context, o, row.ID, c.Bool("keep"))
 		}

@@ -101,16 +101,20 @@ func memberCommands(p *program) []*cli.Command {
 	}
 }
 
-// withTeam does something with what is shared. It makes the database of a new home.
-func (p *program) withTeam(c *cli.Context, do func(team.Options) error) error {
-	opts, err := p.options(c, nil)
-	if err == nil {
+// openJoined opens the database of a home that has joined a hub, and makes it if the home is new.
+func (p *program) openJoined(c *cli.Context) (opts pipeline.Options, st *store.Store, err error) {
+	if opts, err = p.options(c, nil); err == nil {
 		_, err = team.Load(opts.Home)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		st, err = p.openStore(c.Context, opts.Home, opts.Settings)
 	}
-	st, err := p.openStore(c.Context, opts.Home, opts.Settings)
+	return opts, st, err
+}
+
+// withTeam does something with what is shared.
+func (p *program) withTeam(c *cli.Context, do func(team.Options) error) error {
+	opts, st, err := p.openJoined(c)
 	if err != nil {
 		return err
 	}
@@ -232,16 +236,16 @@ func (p *program) share(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, st, err := p.openToChange(c)
+	dry, open := c.Bool("dry-run"), p.openJoined
+	if dry {
+		open = p.openToChange
+	}
+	opts, st, err := open(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	dry := c.Bool("dry-run")
-	if _, err := team.Load(opts.Home); err != nil && !dry {
-		return err
-	}
-	row, already, err := p.sharedProject(c, st, ref)
+	row, already, here, err := p.projectToShare(c, st, opts.Settings, ref)
 	if err != nil {
 		return err
 	}
@@ -265,6 +269,9 @@ func (p *program) share(c *cli.Context) error {
 			}
 			p.ui.say("%s", says)
 			if err = p.confirm(c, "share "+row.ID+" as "+key, opts.Home); err == nil {
+				row, err = p.registered(c, st, ref, here)
+			}
+			if err == nil {
 				err = st.Share(c.Context, row.ID, key)
 			}
 		}

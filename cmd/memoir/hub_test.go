@@ -287,7 +287,7 @@ func scriptHub(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Defer(h.Close)
 		*running = append(*running, h)
 		ts.Setenv("HUB", h.URL)
-		for _, code := range []string{"anna-1", "anna-2", "ben-1", "ben-2"} {
+		for _, code := range []string{"anna-1", "anna-2", "ben-1", "ben-2", "carl-1"} {
 			ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), code), []byte(code+"\n"), 0o600))
 		}
 	case "stop":

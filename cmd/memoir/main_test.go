@@ -72,7 +72,7 @@ func sharedDir(t *testing.T) string {
 //	                       adds a call to the ledger, without an end if OUTCOME is
 //	                       unfinished
 //	hub start|stop         a hub in memory at $HUB, with codes in files: anna-1,
-//	                       anna-2, ben-1, ben-2; hub revoke TOKEN revokes a token;
+//	                       anna-2, ben-1, ben-2, carl-1; hub revoke TOKEN revokes a token;
 //	                       hub publish N PROJECT DIR makes the files of DIR its
 //	                       generation, with ESC and SECRET replaced by such; hub got
 //	                       writes all that it received to the file got, and hub

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/config"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
@@ -170,19 +171,12 @@ func (p *program) openToAdd(c *cli.Context) (
 	}
 	settings := opts.Settings // the project's own apply only here
 	ref, err := projectFlag(c)
+	here := place{}
+	if err == nil && !c.Bool("user") {
+		here, err = p.placeToAdd(c, ref, &settings)
+	}
 	if err != nil {
 		return opts, nil, to, err
-	}
-	here := place{}
-	if !c.Bool("user") && (ref == "" || isPath(ref) && isDirectory(ref)) {
-		if here, err = p.placeAt(c, ref); err == nil {
-			if why := p.switchedOff(c, &settings, here); why != "" {
-				err = memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
-			}
-		}
-		if err != nil {
-			return opts, nil, to, err
-		}
 	}
 	if st, err = p.openStore(c.Context, opts.Home, settings); err != nil {
 		return opts, nil, to, err
@@ -192,6 +186,20 @@ func (p *program) openToAdd(c *cli.Context) (
 		st.Close()
 	}
 	return opts, st, row.Project, err
+}
+
+// placeToAdd returns the place of ref if that is a directory or empty, and applies the project's own settings. It fails
+// if memory is off there.
+func (p *program) placeToAdd(c *cli.Context, ref string, settings *config.Settings) (here place, err error) {
+	if ref != "" && !(isPath(ref) && isDirectory(ref)) {
+		return here, nil
+	}
+	if here, err = p.placeAt(c, ref); err == nil {
+		if why := p.switchedOff(c, settings, here); why != "" {
+			err = memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
+		}
+	}
+	return here, err
 }
 
 // registered returns the project of openToAdd, which it registers if it is new.
@@ -216,7 +224,7 @@ func otherProject(command string) string {
 	switch command {
 	case "remember":
 		return "use --user for a note for all projects, or --project for another project"
-	case "mcp": // an agent cannot pass flags
+	case "mcp", "trust", "share": // an agent cannot pass flags, and the others are for this directory
 		return ""
 	}
 	return "use --project for another project"

@@ -175,6 +175,9 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 	default:
 		do := "receive the team memory of " + u.Top + " from " + u.Ref + ", now and later"
 		if err = p.confirm(c, do, home); err == nil {
+			err = p.registerHere(c)
+		}
+		if err == nil {
 			err = locked(home, func() error { return config.TrustTeam(home, u.Common, branch, true) })
 		}
 	}
@@ -182,8 +185,18 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 		return p.listTrusted(c, home)
 	}
 	if err == nil {
-		p.ui.say("the team memory of %s is %strusted", u.Common, map[bool]string{true: "not "}[c.Bool("undo")])
-		p.ui.sayHint("`memoir run` reads it")
+		undo := c.Bool("undo")
+		p.ui.say("the team memory of %s is %strusted", u.Common, map[bool]string{true: "not "}[undo])
+		p.ui.sayHint(map[bool]string{false: "`memoir run` reads it", true: "`memoir run` removes what came from it"}[undo])
+	}
+	return err
+}
+
+// registerHere registers the project of this directory if it is new: a run reads the team memory of no other one.
+func (p *program) registerHere(c *cli.Context) error {
+	_, st, _, err := p.openToAdd(c)
+	if err == nil {
+		err = st.Close()
 	}
 	return err
 }
@@ -268,6 +281,38 @@ func (p *program) container(c *cli.Context) (opts pipeline.Options, here place, 
 		err = notFoundf(memoir.HintOf(err), "%v", err)
 	}
 	return opts, here, key, err
+}
+
+// projectToShare is sharedProject, also for a directory that is a project and not registered yet; here is its place.
+func (p *program) projectToShare(c *cli.Context, st *store.Store, settings config.Settings, ref string) (
+	row store.ProjectRow, as store.Share, here place, err error) {
+	row, as, err = p.sharedProject(c, st, ref)
+	if memoir.CodeOf(err) != memoir.CodeNotFound {
+		return row, as, here, err
+	}
+	here, errPlace := p.placeToAdd(c, ref, &settings)
+	if errPlace != nil || !here.status.OK() {
+		return row, as, here, cmp.Or(errPlace, err)
+	}
+	row.Project = project.Changed(here.project, p.redact)
+	return row, as, here, nil
+}
+
+// keyToShare returns the key that a project gets at the hub, or has.
+func (p *program) keyToShare(
+	c *cli.Context, opts pipeline.Options, row store.ProjectRow, already string,
+) (string, error) {
+	if c.IsSet("as") && c.String("as") == "" { // an empty variable of a script
+		return "", usagef("", "--as: the name is empty")
+	}
+	as := cmp.Or(c.String("as"), already)
+	if p.redact(as) != as {
+		return "", usagef("choose another name", "--as: a secret is in the name")
+	}
+	if already != "" && already != as {
+		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
+	}
+	return team.KeyOf(row.Project, as, opts.Settings)
 }
 
 // pushTeam sends, or sends the sessions below a directory to a hub that this home has not joined.

@@ -117,9 +117,12 @@ func sayUsage(u memoir.Usage) string {
 
 func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
-// whyNothing returns the hint of a run with nothing to do; "" if sessions were extracted before.
+// whyNothing returns the hint of a run with nothing to do; "" if sessions were extracted before and
+// none is too old.
 func whyNothing(scan pipeline.ScanReport) string {
 	switch {
+	case scan.Reasons[memoir.ReasonUpToDate] > 0 && scan.Reasons[memoir.ReasonTooOld] > 0:
+		return "`memoir config set memories.maxRolloutAgeDays DAYS` includes older sessions; 0: no limit"
 	case scan.Reasons[memoir.ReasonUpToDate] > 0:
 		return ""
 	case scan.Sessions == 0:

@@ -20,7 +20,8 @@ import (
 
 func teamCommand(p *program) *cli.Command {
 	sub := teamSubcommand
-	keep := []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "withdraw nothing: what was sent stays at the hub"}}
+	keep := []cli.Flag{yesFlag(),
+		&cli.BoolFlag{Name: "keep", Usage: "withdraw nothing: what was sent stays at the hub"}}
 	const syncs = "Every run does it, too. `memoir run` consolidates what was received; what others withdrew is\n" +
 		"removed at once."
 	return &cli.Command{
@@ -45,7 +46,7 @@ func teamCommand(p *program) *cli.Command {
 				"Withdraws from the hub what this machine sent, then removes the token, the shares and what was\n"+
 					"received. It asks first; without a terminal it needs --yes. With --keep it does not ask. Without the\n"+
 					"hub it changes nothing and exits with 1, but with --keep or if nothing was sent.",
-				append(keep, yesFlag()), "memoir team leave"),
+				keep, "memoir team leave"),
 			sub(p.share, "share", "[PROJECT]", "share a project",
 				"Lets the statements of this directory's project, or another, leave with the next run. It says\n"+
 					"what would leave and asks first; without a terminal it needs --yes. Machines share what has the\n"+
@@ -55,7 +56,8 @@ func teamCommand(p *program) *cli.Command {
 				"memoir team share --dry-run", "memoir team share ~/src/notes --as notes"),
 			sub(p.unshare, "unshare", "[PROJECT]", "end the sharing of a project",
 				"Withdraws from the hub what this machine sent of a project, at once or with the next run, and\n"+
-					"removes what was received of it.", keep, "memoir team unshare"),
+					"removes what was received of it. It asks before it withdraws; without a terminal it needs --yes.",
+				keep, "memoir team unshare"),
 			sub(p.syncs(team.Push|team.Pull), "sync", "", "send and receive now", syncs, nil, "memoir team sync"),
 			sub(p.pushTeam, "push", "[URL]", "send now, or send sessions from a container", syncs+"\n"+
 				"With a URL and --transcripts it sends the sessions of this directory's project to a hub that this\n"+
@@ -101,16 +103,20 @@ func memberCommands(p *program) []*cli.Command {
 	}
 }
 
-// withTeam does something with what is shared. It makes the database of a new home.
-func (p *program) withTeam(c *cli.Context, do func(team.Options) error) error {
-	opts, err := p.options(c, nil)
-	if err == nil {
+// openJoined opens the database of a home that has joined a hub, and makes it if the home is new.
+func (p *program) openJoined(c *cli.Context) (opts pipeline.Options, st *store.Store, err error) {
+	if opts, err = p.options(c, nil); err == nil {
 		_, err = team.Load(opts.Home)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		st, err = p.openStore(c.Context, opts.Home, opts.Settings)
 	}
-	st, err := p.openStore(c.Context, opts.Home, opts.Settings)
+	return opts, st, err
+}
+
+// withTeam does something with what is shared.
+func (p *program) withTeam(c *cli.Context, do func(team.Options) error) error {
+	opts, st, err := p.openJoined(c)
 	if err != nil {
 		return err
 	}
@@ -232,16 +238,16 @@ func (p *program) share(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, st, err := p.openToChange(c)
+	dry, open := c.Bool("dry-run"), p.openJoined
+	if dry {
+		open = p.openToChange
+	}
+	opts, st, err := open(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	dry := c.Bool("dry-run")
-	if _, err := team.Load(opts.Home); err != nil && !dry {
-		return err
-	}
-	row, already, err := p.sharedProject(c, st, ref)
+	row, already, here, err := p.projectToShare(c, st, opts.Settings, ref)
 	if err != nil {
 		return err
 	}
@@ -265,6 +271,9 @@ func (p *program) share(c *cli.Context) error {
 			}
 			p.ui.say("%s", says)
 			if err = p.confirm(c, "share "+row.ID+" as "+key, opts.Home); err == nil {
+				row, err = p.registered(c, st, ref, here)
+			}
+			if err == nil {
 				err = st.Share(c.Context, row.ID, key)
 			}
 		}
@@ -283,23 +292,6 @@ func (p *program) share(c *cli.Context) error {
 			statusList(p, "kept here", held, sayHeld)
 		})
 	})
-}
-
-// keyToShare returns the key that a project gets at the hub, or has.
-func (p *program) keyToShare(
-	c *cli.Context, opts pipeline.Options, row store.ProjectRow, already string,
-) (string, error) {
-	if c.IsSet("as") && c.String("as") == "" { // an empty variable of a script
-		return "", usagef("", "--as: the name is empty")
-	}
-	as := cmp.Or(c.String("as"), already)
-	if p.redact(as) != as {
-		return "", usagef("choose another name", "--as: a secret is in the name")
-	}
-	if already != "" && already != as {
-		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
-	}
-	return team.KeyOf(row.Project, as, opts.Settings)
 }
 
 // describeLeaving returns a line for each statement that leaves, and how many there are of each kind.
@@ -347,7 +339,10 @@ func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
 
 func (p *program) unshare(c *cli.Context) error {
 	return p.withTeam(c, func(o team.Options) error {
-		row, _, err := p.sharedNow(c, o.Store)
+		row, as, err := p.sharedNow(c, o.Store)
+		if err == nil && as.Sent > 0 && !c.Bool("keep") {
+			err = p.confirm(c, "unshare "+row.ID+": the team loses "+count(as.Sent, "statement")+" of this machine", o.Home)
+		}
 		if err == nil {
 			err = team.Unshare(c.Context, o, row.ID, c.Bool("keep"))
 		}

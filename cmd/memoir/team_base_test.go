@@ -302,7 +302,7 @@ func TestAHostileArchiveSaysNothing(t *testing.T) {
 
 func TestWhatTheHubMadeGoesWithTheSharing(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"team", "unshare", appKey}, {"team", "unshare", appKey, "--keep"}, {"team", "leave", "--yes"},
+	for _, args := range [][]string{{"team", "unshare", appKey, "--yes"}, {"team", "unshare", appKey, "--keep"}, {"team", "leave", "--yes"},
 		{"team", "leave", "--keep"}, {"clear", "--project", appKey, "--yes"},
 		{"forget", "--project", appKey, "--purge", "--yes"}} {
 		_, a, _, _ := based(t)

@@ -122,7 +122,7 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 		t.Error("the secret left")
 	}
 	before := d.Number(t, "SELECT count(*) FROM memoir.edit")
-	b.good("team", "unshare", appKey)
+	b.good("team", "unshare", appKey, "--yes")
 	if n := d.Number(t, "SELECT count(*) FROM memoir.edit"); n != before-1 {
 		t.Errorf("%d edits, not %d, after Ben shares no more", n, before-1)
 	}

@@ -207,13 +207,13 @@ func TestWhatStaysNoLongerIsWithdrawn(t *testing.T) {
 			must(s.t, os.RemoveAll(s.sessions))
 			must(s.t, os.Mkdir(s.sessions, 0o700))
 		}, nil, nil, false},
-		{"unshared", func(s scene) { s.good("team", "unshare", appKey) }, nil,
+		{"unshared", func(s scene) { s.good("team", "unshare", appKey, "--yes") }, nil,
 			func(s scene) { s.good("team", "share", appKey, "--yes") }, true},
 		{"unshared, and kept", func(s scene) { s.good("team", "unshare", appKey, "--keep") }, []string{first, one}, nil, true},
 		{"left", func(s scene) { s.good("team", "leave", "--yes") }, nil, nil, false},
 		{"left, and kept", func(s scene) { s.good("team", "leave", "--keep") }, []string{first, one}, nil, true},
 		{"another sharing", func(s scene) {
-			s.good("team", "unshare", appKey)
+			s.good("team", "unshare", appKey, "--yes")
 			s.good("team", "share", appKey, "--as", "x", "--yes")
 		}, nil, nil, false},
 	} {
@@ -273,7 +273,7 @@ func TestAnExcludedCloneKeepsItsStatementsHereAndNoOthers(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)
 	s := member(t, h, "anna-1")
-	s.good("team", "unshare", appKey)
+	s.good("team", "unshare", appKey, "--yes")
 	s.record("hidden", "/srv/hidden/app", appKey, "Hello.", "make hidden", "")
 	s.run()
 	put(t, filepath.Join(s.user, ".config", "memoir", "config.yml"), "exclude: [/srv/hidden/**]\n")
@@ -511,7 +511,7 @@ func TestAReaderOnlyReceives(t *testing.T) {
 	t.Parallel()
 	h := startHub(t)
 	s := member(t, h, "anna-1")
-	s.good("team", "unshare", appKey)
+	s.good("team", "unshare", appKey, "--yes")
 	s.good("team", "share", appKey, "--as", "read-only", "--yes")
 	if said := s.run(); strings.Contains(said, "warning") {
 		t.Error(said)

@@ -188,7 +188,7 @@ var tortureScenes = []struct {
 	}},
 	{"team share", 0, 0, func(t *testing.T) *torture { return shares(t)("share", "papertrail", "--yes") }},
 	{"team sync", 24, 0, func(t *testing.T) *torture { return shares(t, "papertrail")("sync") }},
-	{"team unshare", 0, 0, func(t *testing.T) *torture { return shares(t, "papertrail", "sync")("unshare", "papertrail") }},
+	{"team unshare", 0, 0, func(t *testing.T) *torture { return shares(t, "papertrail", "sync")("unshare", "papertrail", "--yes") }},
 	{"trust", 0, 0, trusted},
 	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},
 }

@@ -61,7 +61,8 @@ func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line
 
 // based returns MEMORY.md and the skills of a project with a base: in each section the lines of the base, then what its
 // statements lack. The base says nothing of what a person wants, and each of its lines says whose it is. accepted has
-// also what this person's own sessions say. An own failure that the base has in others' words only follows in its own.
+// also what this person's own sessions say. An own failure that the base has in others' words only follows in its own,
+// unless another member changed its line.
 func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
 	accepted = map[string]int64{}
 	maps.Copy(accepted, in.Accepted)
@@ -91,6 +92,8 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 			text := untold(line)
 			if has[text] = true; mine[text] || r.own(s.heading, line, lists, in.Base.Member) {
 				accepted[memoir.LineKey(line)], own = 1, append(own, memoir.WordsOf(text))
+			} else if r.changed(line, lists, in.Base.Member) {
+				own = append(own, memoir.WordsOf(text))
 			}
 		}
 	}
@@ -129,7 +132,7 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 }
 
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
-// person, and own the words of those that the base has.
+// person, and own the words of those that the base has, also as another member changed them.
 func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
 	all = in.baseSessions()
 	for _, e := range without(in.Extractions, in.Withdrawn) {
@@ -151,6 +154,12 @@ func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []m
 		}
 	}
 	return left, all
+}
+
+// changed reports whether a line of a base cites a member's session and another member changed it.
+func (r *renewal) changed(line string, lists map[string][]string, member string) bool {
+	return len(r.editors(line, lists)) > 0 &&
+		slices.ContainsFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) == member })
 }
 
 // own reports whether a member's sessions alone back a line of a base, which cites them and names nobody else.
@@ -183,7 +192,8 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 			if !isEntry(strings.TrimSpace(line)) || len(entries) == 0 {
 				continue
 			}
-			line = withCitation(r.wordedBy(withoutBracket(r.line(line)), entries, r.editors(line)), entries, lists)
+			editors := r.editors(line, r.present.Citations)
+			line = withCitation(r.wordedBy(withoutBracket(r.line(line)), entries, editors), entries, lists)
 			if one.lines = append(one.lines, line); len(entries) == 1 { // `memoir why` shows the whole key
 				lists[lineKey(line)] = []string{entries[0].key + " " + entries[0].date}
 			}
@@ -194,8 +204,8 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 }
 
 // editors returns the members that a line of a base names and does not cite: they are said to have changed it.
-func (r *renewal) editors(line string) []string {
-	entries := r.entries(line, r.present.Citations)
+func (r *renewal) editors(line string, lists map[string][]string) []string {
+	entries := r.entries(line, lists)
 	return slices.DeleteFunc(memoir.TeamOf(memoir.LineText(line)), func(name string) bool {
 		return slices.ContainsFunc(entries, func(e entry) bool { return memoir.MemberOf(e.key) == name })
 	})

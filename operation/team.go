@@ -61,6 +61,35 @@ func (l Line) atHub(known []Evidence) (out []Evidence) {
 	return out
 }
 
+// here returns the statements of this machine that a line of a hub repeats, of the sessions that it cites, and the line
+// with its other citations. These are keys of this machine if the hub has its sessions.
+func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Statement) {
+	hub, err := team.Load(a.Home)
+	if err != nil || !team.HasBase(a.Home, m.project) {
+		return l, nil
+	}
+	var ids, left []string
+	words := memoir.WordsOf(consolidate.Words(l.Text))
+	for _, ref := range l.cited {
+		at, _ := memoir.ReceivedGroup(ref)
+		before := len(ids)
+		for _, s := range all {
+			if hub.KeyOf(s.session.SessionKey) == at && words.Repeats(memoir.WordsOf(s.statement.Text)) {
+				ids = append(ids, s.statement.ID)
+			}
+		}
+		is := func(s memoir.Session) bool { return !memoir.IsReceived(s.Key()) && hub.KeyOf(s.Key()) == at }
+		if i := slices.IndexFunc(m.sessions, is); i >= 0 {
+			ref = m.sessions[i].Key()
+		}
+		if len(ids) == before {
+			left = append(left, ref)
+		}
+	}
+	l.cited = left
+	return l, a.evidence(ids, all)
+}
+
 // TeamNews says that a generation of a project waits for this member, and since when synchronising fails, once that is
 // more than a day; else it is empty.
 func TeamNews(home, projectID string, now time.Time) (text string) {

@@ -138,6 +138,10 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 	}
 	one := Statement{ID: l.Key, Kind: "Line", Text: memoir.LineText(l.Text), Signal: memoir.SignalModel,
 		By: memoir.SignalModel, Sessions: []Evidence{}}
+	l, out := a.here(l, m, all)
+	if len(out) > 0 && len(l.cited) == 0 {
+		return out
+	}
 	for _, s := range m.sessions {
 		if slices.ContainsFunc(l.cited, func(ref string) bool { return consolidate.Cites(ref, s.Key()) }) {
 			one.Sessions = append(one.Sessions, Evidence{ID: s.Key(), At: s.UpdatedAt.UTC().Format(time.DateOnly),
@@ -145,7 +149,7 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 		}
 	}
 	one.Sessions = append(one.Sessions, l.atHub(one.Sessions)...)
-	return []Statement{one}
+	return append(out, one)
 }
 
 // statements returns the statements of a project, those of the newest session first: those that its generation was

@@ -1,15 +1,21 @@
 package operation_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/secrets"
 	"memoir/store"
+	"memoir/team/wire"
 )
 
 // A line that a model wrote has the sessions that it cites; one with a statement has each session, of which the items
@@ -36,26 +42,41 @@ func TestASourceIsCitedAndNothingIsLeftOutInSilence(t *testing.T) {
 	var scans []store.SessionScan
 	var extractions []memoir.Extraction
 	held := memoir.StatementID(project, memoir.StatementFinding, "the valve sticks in frost")
+	var eight []string
 	for i := range 8 {
+		eight = append([]string{fmt.Sprintf("codex:%08x-aaaa %s ", 0xa0+i, at.AddDate(0, 0, i).Format(time.DateOnly))}, eight...)
 		se := memoir.Session{ID: fmt.Sprintf("%08x-aaaa", 0xa0+i), Source: memoir.SourceCodex, Kind: memoir.KindMain, ProjectID: project,
 			Title: fmt.Sprint("day ", i), UpdatedAt: at.AddDate(0, 0, i), Files: []memoir.File{{Path: fmt.Sprint(a.Home, "/gone", i)}}}
 		scans = append(scans, store.SessionScan{Session: se})
 		extractions = append(extractions, memoir.Extraction{SessionKey: se.Key(), ProjectID: project, EndedAt: se.UpdatedAt, Statements: []memoir.Statement{
-			{ID: held, Kind: memoir.StatementFinding, Text: "the valve sticks in frost", Items: []int{2, 3}}}})
+			{ID: held, Kind: memoir.StatementFinding, Text: "the valve sticks in frost", By: memoir.ByTool, At: se.UpdatedAt.Format(time.DateOnly), Items: []int{2, 3}}}})
 	}
 	must(st.SaveScan(t.Context(), scans, nil))
-	lines := "- frost makes the valve stick [000000a1 2026-07-02]\n- pumps run at night [000000a1 2026-07-02, +1]\n- the valve sticks in frost [000000a7 2026-07-08, +7]\n- ask Ada\n"
+	hub, day := "team:ben-"+wire.SessionHash(scans[2].Session.Key(), ""), "2026-07-03"
+	must(os.MkdirAll(a.Home+"/team", 0o700))
+	must(os.WriteFile(a.Home+"/team/hub.json", []byte(`{"url":"https://hub.example","member":"ben"}`), 0o600))
+	lines := "- frost makes the valve stick [000000a1 2026-07-02]\n- pumps run at night [000000a1 2026-07-02, +1]\n- the valve sticks in frost [000000a7 2026-07-08, +7]\n- ask Ada\n" +
+		"- in frost the outer valve sticks (from the team: ben, carla) [ben-" + hub[9:17] + " " + day + "]\n- other words of the hub [ben-" + hub[9:17] + " " + day + "]\n"
 	files := memory.Files{memoir.MemoryFile: []byte("# pond\n\n## What is known\n\n" + lines), memoir.SummaryFile: []byte("# pond\n\n- pumps rest by day\n"),
 		memory.StatementsFile: memory.EncodeStatements(extractions, func(text string) string { return text })}
-	manifest := memory.Manifest{Lines: map[string]memoir.LineOrigin{memoir.LineKey("pumps rest by day"): {}, memoir.LineKey("the valve sticks in frost"): {Statements: []string{held}}}}
+	manifest := memory.Manifest{Citations: map[string][]string{}, Lines: map[string]memoir.LineOrigin{memoir.LineKey("pumps rest by day"): {}, memoir.LineKey("the valve sticks in frost"): {Statements: []string{held}}}}
+	for _, line := range strings.Split(lines, "\n") {
+		if strings.Contains(line, "[ben-") {
+			sum := sha256.Sum256([]byte(consolidate.Uncited(line)))
+			manifest.Citations[hex.EncodeToString(sum[:12])] = []string{hub + " " + day}
+		}
+	}
 	root := memory.At(a.Home, project)
 	must(root.Stage(t.Context(), 1, files, manifest))
 	must(root.Swap(1))
+	must(os.WriteFile(root.Dir()+"/base.tar.zst", nil, 0o600)) // a hub made lines
 	for _, test := range []struct {
 		of, by, sessions string
 		hand             bool
 	}{
 		{"frost makes", memoir.SignalModel, "[codex:000000a1-aaaa 2026-07-02 day 1]", false},
+		{"outer valve", "tool", fmt.Sprint(eight), false},
+		{"other words", memoir.SignalModel, "[codex:000000a2-aaaa 2026-07-03 day 2]", false},
 		{"pumps rest", memoir.SignalModel, "[]", false},
 		{"ask ada", "", "", true},
 	} {

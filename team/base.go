@@ -258,7 +258,7 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 	places := placesOf(of.Directories, o.UserHome)
 	for _, e := range here {
 		for _, st := range e.Statements {
-			if one := known[factOf(hub.keyOf(e.SessionKey), st, places)]; one != nil {
+			if one := known[factOf(hub.KeyOf(e.SessionKey), st, places)]; one != nil {
 				b.Covers[[2]string{e.SessionKey, st.ID}] = true
 				if st.Text = one.Text; !holds[one] { // which has no path of this machine
 					*one, holds[one] = st, true
@@ -288,8 +288,8 @@ func factOf(session string, st memoir.Statement, places []place) string {
 	return session + "\n" + memoir.Folded(strings.TrimSpace(memory.Neutralise(relative(memoir.Visible(st.Text), places))))
 }
 
-// keyOf returns the key that a session has at the hub, without a number.
-func (h Hub) keyOf(key string) string {
+// KeyOf returns the key that a session has at the hub, without a number.
+func (h Hub) KeyOf(key string) string {
 	base, session := memoir.ReceivedGroup(key)
 	switch {
 	case memoir.MemberOf(key) != "":

@@ -80,7 +80,11 @@ func Leave(ctx context.Context, o Options, keep bool) (report Report, left, err 
 	if keep = keep || len(shares)+waiting == 0; keep { // of what was forgotten, nothing may stay
 		report, left = Sync(ctx, o, Push)
 	} else if err = c.call(ctx, http.MethodGet, "/v1/me", nil, nil); err != nil {
-		err = memoir.Errorf(memoir.CodeHub, "repeat it later, or pass --keep: then what was sent stays at the hub",
+		do := "repeat it later"
+		if code := refused(err); code == wire.CodeRevoked || code == wire.CodeUnauthorised {
+			do = "`memoir team join` with a new code, and repeat it"
+		}
+		err = memoir.Errorf(memoir.CodeHub, do+", or pass --keep: then what was sent stays at the hub",
 			"nothing is withdrawn: %w", err)
 	}
 	if err = cmp.Or(err, context.Cause(ctx)); err != nil {

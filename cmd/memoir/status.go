@@ -257,7 +257,7 @@ func saySync(t operation.Team) string {
 		text += fmt.Sprintf("; generation %d of %s waits: `memoir team accept`", t.Unaccepted[id], id)
 	}
 	if t.Waiting > 0 {
-		text += fmt.Sprintf("; the next looks at %s", count(t.Waiting, "session"))
+		text += fmt.Sprintf("; %s waiting to be sent", countAre(t.Waiting, "session"))
 	}
 	return text
 }

@@ -228,7 +228,8 @@ func (p *program) leaveTeam(c *cli.Context) error {
 			p.ui.warn("ask an operator to revoke the token of this machine", "the hub was not told all: %v", left)
 		}
 		return p.result(c, err, report, func() {
-			p.ui.say("left the hub; %s withdrawn", count(report.Withdrawn, "statement"))
+			kept := map[bool]string{true: "; what else was sent stays there"}[c.Bool("keep")]
+			p.ui.say("left the hub; %s withdrawn%s", count(report.Withdrawn, "statement"), kept)
 		})
 	})
 }

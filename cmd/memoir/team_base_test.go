@@ -131,8 +131,9 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 		f[memoir.MemoryFile] = []byte(strings.Replace(string(f[memoir.MemoryFile]), "it grew without bound when the index was rebuilt", "the index had no bound", 1))
 	})
 	sync()
-	for _, s := range []scene{a, b} {
-		if why := s.good("why", "the index had no bound", "--project", appKey); !strings.Contains(why, anna) {
+	for session, s := range map[string]scene{"codex:one": a, anna: b} { // who has the session sees it
+		why := s.good("why", "the index had no bound", "--project", appKey)
+		if !strings.Contains(why, session) || strings.Contains(why, anna) != (session == anna) {
 			t.Error(why)
 		}
 	}

@@ -211,7 +211,11 @@ func TestWhatStaysNoLongerIsWithdrawn(t *testing.T) {
 			func(s scene) { s.good("team", "share", appKey, "--yes") }, true},
 		{"unshared, and kept", func(s scene) { s.good("team", "unshare", appKey, "--keep") }, []string{first, one}, nil, true},
 		{"left", func(s scene) { s.good("team", "leave", "--yes") }, nil, nil, false},
-		{"left, and kept", func(s scene) { s.good("team", "leave", "--keep") }, []string{first, one}, nil, true},
+		{"left, and kept", func(s scene) {
+			if _, _, said := s.memoir("team", "leave", "--keep"); !strings.Contains(said, "what else was sent stays") {
+				s.t.Error(said)
+			}
+		}, []string{first, one}, nil, true},
 		{"another sharing", func(s scene) {
 			s.good("team", "unshare", appKey, "--yes")
 			s.good("team", "share", appKey, "--as", "x", "--yes")

@@ -116,5 +116,6 @@ var (
 
 // callers is the first part of each query of a member: nobody, or whom the token $1 belongs to.
 const callers = `WITH caller AS (
-		SELECT id AS machine, organisation, member, shared FROM memoir.token WHERE hash = $1 AND revoked IS NULL AND expires > now()
+		SELECT id AS machine, organisation, member, shared FROM memoir.token
+		WHERE hash = $1 AND revoked IS NULL AND expires > now()
 	)`

@@ -78,14 +78,17 @@ func (c *client) archive(ctx context.Context, key, tag string, waiting bool) (a 
 		query.Set("waiting", "true")
 	}
 	res, content, err := c.request(ctx, http.MethodGet, "/v1/archive?"+query.Encode(), nil, tag)
-	if err != nil {
+	if res != nil { // also if there is none but one that waits
+		a.waits, _ = strconv.Atoi(res.Header.Get(wire.WaitingHeader))
+	}
+	switch {
+	case err != nil:
 		return a, err
+	case res.StatusCode == http.StatusNotModified:
+		a.etag = tag
+	default:
+		a.etag, a.content = res.Header.Get("ETag"), content
 	}
-	a.etag, a.content = res.Header.Get("ETag"), content
-	if res.StatusCode == http.StatusNotModified {
-		a.etag, a.content = tag, nil
-	}
-	a.waits, _ = strconv.Atoi(res.Header.Get(wire.WaitingHeader))
 	return a, nil
 }
 
@@ -97,11 +100,11 @@ func (s *syncing) fetchBase(ctx context.Context, share store.Share) (archive, er
 		tag = s.state.Bases[share.ProjectID].ETag
 	}
 	a, err := s.client.archive(ctx, share.Key, tag, false)
-	if refused(err) == wire.CodeNotFound {
-		return archive{}, nil
-	}
 	if a.waits > 0 {
 		s.state.Unaccepted[share.ProjectID] = a.waits
+	}
+	if refused(err) == wire.CodeNotFound {
+		err = nil
 	}
 	return a, err
 }

@@ -307,7 +307,7 @@ func TestTheHubAnswersClientsOfOtherReleases(t *testing.T) {
 				for name, value := range wanted.Says {
 					if name == "ETag" {
 						values[strings.Trim(was.Says[name], `"`)] = strings.Trim(now.Says[name], `"`)
-					} else if now.Says[name] != value {
+					} else if now.Says[name] != value && (name != hubwire.GenerationHeader || now.Says[name] < "1") { // workers may join two
 						t.Errorf("%s: %s is %q, not %q", where, name, now.Says[name], value)
 					}
 				}

@@ -29,6 +29,7 @@ var without = map[string]string{
 	"main.memberCommands":     "Remove is a method of the hub, which writes to PostgreSQL",
 	"main.syncs":              "Sync is a function that has moments",
 	"main.unshare":            "Sync is a function that has moments",
+	"main.withdrawForgotten":  "Sync is a function that has moments",
 	"pipeline.syncTeam":       "Sync is a function that has moments",
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",

@@ -1,12 +1,10 @@
 package hub_test
 
 import (
-	"bytes"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"memoir/hub"
@@ -14,21 +12,9 @@ import (
 	"memoir/team/wire"
 )
 
-// lockedBuffer takes what several requests log.
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
 func TestTheLogSaysNothingOfWhatIsShared(t *testing.T) {
 	d := hubtest.NewDatabase(t)
-	var log lockedBuffer
+	var log hubtest.Buffer
 	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)

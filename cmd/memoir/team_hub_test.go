@@ -10,7 +10,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,27 +27,15 @@ type teamHub struct {
 	*hubtest.Database
 	t       *testing.T
 	url     string // of a proxy in front of the hub
-	log     *lockedBuffer
+	log     *hubtest.Buffer
 	a, b, c scene
 	behind  atomic.Pointer[url.URL]
 	works   bool // workers make generations
 }
 
-// lockedBuffer takes what hubs and workers log at once.
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
 func newTeamHub(t *testing.T) *teamHub {
 	t.Helper()
-	h := &teamHub{t: t, Database: hubtest.NewDatabase(t), log: new(lockedBuffer)}
+	h := &teamHub{t: t, Database: hubtest.NewDatabase(t), log: new(hubtest.Buffer)}
 	h.Log = slog.New(slog.NewJSONHandler(h.log, nil))
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(h.behind.Load()) },
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }})

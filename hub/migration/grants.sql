@@ -1,4 +1,4 @@
--- What the serving role needs, and nothing else. migrate runs this after every migration; $ROLE is that role.
+-- What the serving role needs, and nothing else. migrate runs this at its end; $ROLE is that role.
 REVOKE ALL ON SCHEMA memoir FROM PUBLIC, $ROLE;
 REVOKE ALL ON ALL TABLES IN SCHEMA memoir FROM PUBLIC, $ROLE;
 GRANT USAGE ON SCHEMA memoir TO $ROLE;

@@ -3,17 +3,15 @@
 # Directories called testdata are not matched by ./... and are named here.
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture ./testdata/cmd/screens ./testdata/browser
 
-# Packages that start no goroutine, or few, and benchmarks, run without the race detector, which makes them
-# several times slower; first those that are built in seconds. SHARED names the tests of what goroutines share of
-# them, which run with it.
+# Packages that are built in seconds are tested first. RACED are those whose goroutines share memory; they run with the
+# race detector, without which the tests are several times faster. So do the tests SHARED of other packages. The tests
+# SERIAL of RACED take long and share nothing.
 QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/failpoint memoir/internal/lazyregexp \
 	memoir/internal/yamledit
-ALONE := memoir/consolidate memoir/entry memoir/extract memoir/memory memoir/operation memoir/rollout memoir/secrets \
-	memoir/secrets/secretstest
-MEASURES = $(shell go list ./bench/...)
-# The package that takes longest is the last one, since results come in the order of the packages.
-LONGEST := memoir/cmd/memoir
+RACED := memoir/hub memoir/pipeline memoir/lease memoir/model memoir/pages memoir/store
 SHARED := ^Test(Walk|AScannerServesManyAtOnce|ADFAStaysRight|ReadersSeeWholeGenerationsOnly)
+SERIAL := ^Test(ASessionWithMoreSecretsThanAreRememberedIsGivenUp|EachLineOf|ASecretOfEveryRuleStopsAtTheHub)
+COMMANDS := memoir/cmd/memoir
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
@@ -45,7 +43,7 @@ DAY ?= 10m
 
 export CGO_ENABLED := 1
 # SQLite is compiled for each of vet and the race detector; optimising it less halves that.
-test tests lint torture: export CGO_CFLAGS := -O1 -g0
+test commands raced plain lint forbidden torture: export CGO_CFLAGS := -O1 -g0
 
 # The version comes from git describe; a checkout owned by somebody else must build too.
 # urfave/cli's tag leaves out its manual pages, whose library would cost every start. SQLite's
@@ -61,7 +59,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test tests torture torture-hub lint bench fleet try-hub sessions agents picture screens clean help
+.PHONY: build install uninstall dist run test commands raced plain forbidden torture torture-hub lint bench fleet try-hub sessions agents picture screens clean help
 
 build: ## build bin/memoir, its manual page and completions, and bin/memoir-hub
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -112,18 +110,25 @@ endif
 		printf '\n%s\n\n' "$$root/MEMORY.md"; head -n 40 "$$root/MEMORY.md"; \
 	done
 
-test: ## vet, staticcheck, and every test, with the race detector where goroutines are
+test: ## vet, staticcheck, and every test, with the race detector where goroutines share memory
 	@echo 'About 10 minutes on 2 cores, less if the Go build cache is warm; first results within a minute.'
 	go test -vet=off $(QUICK)
-	@$(MAKE) --no-print-directory -j2 tests lint
-	.ci/forbidden
+	@$(MAKE) --no-print-directory -j2 commands raced plain lint forbidden
 
 # Without go test's own vet, which lint covers, and which would vet all imports once more.
-tests:
-	go test -vet=off -race -timeout 25m \
-		$(filter-out $(QUICK) $(ALONE) $(MEASURES) $(LONGEST),$(shell go list $(PACKAGES))) $(LONGEST)
+commands:
+	go test -vet=off -timeout 25m $(COMMANDS)
+
+raced:
+	go test -vet=off -race -timeout 25m -skip '$(SERIAL)' $(RACED)
 	go test -vet=off -race -run '$(SHARED)' ./memory ./rollout ./secrets
-	go test -vet=off $(ALONE) $(MEASURES)
+
+plain:
+	go test -vet=off $(filter-out $(QUICK) $(RACED) $(COMMANDS),$(shell go list $(PACKAGES)))
+	go test -vet=off -run '$(SERIAL)' ./hub ./pipeline
+
+forbidden:
+	.ci/forbidden
 
 lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }

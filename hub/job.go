@@ -149,9 +149,6 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 		<-ctx.Done()
 		return nil
 	}
-	if err := h.CheckServing(ctx); err != nil {
-		return err
-	}
 	o.Timeout, o.RescueAfter = cmp.Or(o.Timeout, 15*time.Minute), cmp.Or(o.RescueAfter, time.Minute)
 	rescue := o.Timeout + max(o.RescueAfter-rescueEvery, time.Second)
 	retry := retries{cmp.Or(o.Retry, 3*time.Minute), rescue}
@@ -159,19 +156,26 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	river.AddWorker(workers, worker(h, retry, h.consolidate))
 	river.AddWorker(workers, worker(h, retry, h.purge))
 	river.AddWorker(workers, worker(h, retry, h.extract))
-	client, err := river.NewClient(riverpgxv5.New(h.pool), &river.Config{
-		Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
-		JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
-		SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond,
-	})
+	err := h.CheckServing(ctx)
+	var client *jobs
 	if err == nil {
-		err = client.Start(ctx)
+		client, err = river.NewClient(riverpgxv5.New(h.pool), &river.Config{
+			Schema: riverSchema, Logger: h.quiet(), PollOnly: o.PollOnly, Workers: workers, ReindexerIndexNames: []string{},
+			Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}}, RetryPolicy: retry,
+			JobTimeout: o.Timeout, RescueStuckJobsAfter: rescue,
+			SoftStopTimeout: time.Second, FetchPollInterval: 250 * time.Millisecond,
+		})
 	}
 	if err == nil {
 		err = pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error { return h.queueDue(ctx, tx, 0) })
 	}
-	if err != nil {
+	if err == nil {
+		err = client.Start(ctx)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil: // it was stopped before it began
+		return nil
+	case err != nil:
 		return asError(err)
 	}
 	h.log.Info("working", "workers", o.Workers)

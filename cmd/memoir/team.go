@@ -36,9 +36,8 @@ func teamCommand(p *program) *cli.Command {
 		Subcommands: append(append(promoteCommands(p), memberCommands(p)...),
 			sub(p.joinTeam, "join", "URL", "join a hub with a one-time code",
 				"Exchanges a one-time code of an operator for a token of this machine, which only you can read.\n"+
-					"It asks for the code, or reads it from a pipe or --code-file. The hub learns the machine's host\n"+
-					"name; nothing is shared by that. If the token was revoked or has expired, join again with a new\n"+
-					"code: what is shared stays.",
+					"It asks for the code, or reads it from a pipe or --code-file. It shares nothing but the machine's\n"+
+					"host name. If the token was revoked or has expired, join with a new code: what is shared stays.",
 				[]cli.Flag{&cli.StringFlag{Name: "code-file", Usage: "read the code from `FILE`; - is standard input"},
 					&cli.StringFlag{Name: "ca", Usage: "also trust the certificates in `FILE` (PEM)"}},
 				"memoir team join https://hub.example.com", "memoir team join https://hub.example.com --code-file - < code"),

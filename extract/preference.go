@@ -31,12 +31,13 @@ func wishes(s *session) []candidate {
 		}
 		for _, text := range own {
 			signal := wish(text)
-			if refusal && signal == memoir.SignalRule && !lasting(text) {
+			if signal == "" || t.ask.pasted && signal == memoir.SignalMaybe || t.carriedOut(text) {
+				continue
+			}
+			if signal == memoir.SignalRule && (t.ask.pasted || refusal && !lasting(text)) { // the paste may have it
 				signal = memoir.SignalMaybe
 			}
-			if signal != "" && !(t.ask.pasted && signal == memoir.SignalMaybe) && !t.carriedOut(text) {
-				add(signal, text)
-			}
+			add(signal, text)
 		}
 	}
 	return out

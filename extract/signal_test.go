@@ -284,6 +284,17 @@ func TestWhatAnybodySeesIsNotTold(t *testing.T) {
 	}
 }
 
+func TestARuleBesidePastedTextWaits(t *testing.T) {
+	t.Parallel()
+	for paste, want := range map[string]string{"": memoir.SignalRule, "    if [ $? = 0 ]; then\n": memoir.SignalMaybe} {
+		e, err := NewBuiltin().Extract(t.Context(), talk("> I saw your change.\n\n"+paste+
+			"\nNever edit generated files under gen/."))
+		if err != nil || len(e.Statements) != 1 || e.Statements[0].Signal != want {
+			t.Errorf("after %q: %+v, %v", paste, e.Statements, err)
+		}
+	}
+}
+
 func TestWishesAreToldByTheirForm(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

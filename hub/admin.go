@@ -72,9 +72,11 @@ func (h *Hub) AddOrganisation(ctx context.Context, name string) error {
 	return asError(err)
 }
 
-// AddMember adds a member with a role in the projects that are named, which need not exist yet, or in every project. It
-// returns a one-time code for a machine.
-func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, projects []string) (code string, err error) {
+// AddMember adds a member with a role in the projects that are named, or in every project. With add it adds projects
+// that are not there. It returns a one-time code for a machine.
+func (a Admin) AddMember(
+	ctx context.Context, name string, role wire.Role, projects []string, add bool,
+) (code string, err error) {
 	if err := wire.CheckName(name, wire.MaxMemberName); err != nil {
 		return "", err
 	}
@@ -100,7 +102,7 @@ func (a Admin) AddMember(ctx context.Context, name string, role wire.Role, proje
 		}
 		for _, key := range projects {
 			if err == nil {
-				err = grant(ctx, tx, org, member, key, role, true)
+				err = grant(ctx, tx, org, member, key, role, add)
 			}
 		}
 		if err == nil {
@@ -229,17 +231,17 @@ func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role w
 }
 
 // projectOf returns the project of a key. With add, it creates it if there is none.
-func projectOf(ctx context.Context, tx pgx.Tx, org int64, key string, add bool) (id int64, err error) {
+func projectOf(ctx context.Context, q querier, org int64, key string, add bool) (id int64, err error) {
 	if err = wire.CheckProject(key); err == nil && add {
-		_, err = tx.Exec(ctx, `INSERT INTO memoir.project (organisation, key) VALUES ($1, $2)
+		_, err = q.Exec(ctx, `INSERT INTO memoir.project (organisation, key) VALUES ($1, $2)
 			ON CONFLICT DO NOTHING`, org, key)
 	}
 	if err != nil {
 		return 0, err
 	}
-	err = orNone(tx.QueryRow(ctx, `SELECT coalesce(alias_of, id) FROM memoir.project
+	err = orNone(q.QueryRow(ctx, `SELECT coalesce(alias_of, id) FROM memoir.project
 		WHERE organisation = $1 AND key = $2`, org, key).Scan(&id), memoir.Errorf(memoir.CodeNotFound,
-		"`memoir-hub project list` lists them; `grant --new` adds one", "there is no project %q", key))
+		"`memoir-hub project list` lists them; `grant --new` and `member add --new` add one", "there is no project %q", key))
 	return id, err
 }
 

@@ -115,7 +115,14 @@ func (h *Hub) accept(r *http.Request, token string) (any, error) {
 const onlyAdmins = "only an admin of this project may accept its generations"
 
 // Generations lists the generations of a project, the newest first.
-func (a Admin) Generations(ctx context.Context, key string) (Table, error) {
+func (a Admin) Generations(ctx context.Context, key string) (t Table, err error) {
+	org, err := a.organisation(ctx, a.hub.pool)
+	if err == nil {
+		_, err = projectOf(ctx, a.hub.pool, org, key, false)
+	}
+	if err != nil {
+		return t, err
+	}
 	return a.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
 			coalesce(octet_length(a.body), 0) AS bytes
 		FROM memoir.project p JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)

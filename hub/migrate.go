@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"memoir"
 )
@@ -93,6 +94,7 @@ func schemaVersion(ctx context.Context, q querier) (version int, err error) {
 // querier is a pool or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
 // checkServeRole returns an error unless the role exists, is not the one that migrates, and the database keeps texts as

@@ -52,7 +52,7 @@ func shown(t *testing.T) (*hubtest.Database, http.Handler) {
 	if err := d.Owner.AddOrganisation(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Owner.Admin("other").AddMember(t.Context(), "stranger", wire.Writer, []string{"host/strange"}); err != nil {
+	if _, err := d.Owner.Admin("other").AddMember(t.Context(), "stranger", wire.Writer, []string{"host/strange"}, true); err != nil {
 		t.Fatal(err)
 	}
 	d.Must(t, `DO $$ BEGIN CREATE ROLE hub_read LOGIN BYPASSRLS IN ROLE pg_read_all_data; EXCEPTION WHEN duplicate_object THEN END $$`)

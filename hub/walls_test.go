@@ -29,7 +29,7 @@ func newTwo(t *testing.T) two {
 	if err := d.Owner.AddOrganisation(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}
-	code, err := d.Owner.Admin("other").AddMember(t.Context(), "anna", wire.Writer, nil)
+	code, err := d.Owner.Admin("other").AddMember(t.Context(), "anna", wire.Writer, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ import (
 	"memoir/store"
 )
 
-// maxOnce is how much of what was said once a person is asked about at once, unless they want all.
+// maxOnce is how many rules that were said once a person is asked about, unless they want all. What only may be a rule
+// is asked about then alone: a rule holds in one of three cases, this in one of fourteen (docs/benchmarks.md).
 const maxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
@@ -61,7 +62,7 @@ func (l ReviewLine) Takes() []string {
 	return []string{"keep", "drop", "edit"}
 }
 
-// Review returns what waits for an answer, of what was said once all or at most maxOnce. See also Evidence.
+// Review returns what waits for an answer, of what was said once all or at most maxOnce rules. See also Evidence.
 func (a Access) Review(ctx context.Context, st *store.Store, projectID string, whole bool) (Review, error) {
 	out := Review{Lines: []ReviewLine{}}
 	m, err := a.readMemory(projectID)
@@ -107,7 +108,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			if s.statement.Signal != signal || no[key] || no[id] || answered[key] > 0 || theirs {
 				continue
 			}
-			if no[key] = true; !whole && len(out.Lines)-first == maxOnce {
+			if no[key] = true; !whole && (signal == memoir.SignalMaybe || len(out.Lines)-first == maxOnce) {
 				out.Left++
 				continue
 			}

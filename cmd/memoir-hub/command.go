@@ -24,6 +24,7 @@ var (
 	databaseFlag = &cli.StringFlag{Name: "database", EnvVars: []string{"MEMOIR_HUB_DATABASE"},
 		Usage: "connect to `URL`, postgres://ROLE@HOST/NAME; a password belongs in the variable or in ~/.pgpass"}
 	orgFlag  = &cli.StringFlag{Name: "org", Usage: "the organisation `NAME`, if there are several"}
+	newFlag  = &cli.BoolFlag{Name: "new", DisableDefaultText: true, Usage: "add the project: nobody has pushed to it yet"}
 	jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON", DisableDefaultText: true}
 )
 
@@ -52,7 +53,7 @@ func newApp() *cli.App {
 			group("token", "machines, each with a token", tokenCommands()...),
 			admin("grant", "MEMBER PROJECT ROLE", "give a member a role in a project, * for every project; the highest counts",
 				"memoir-hub grant anna github.com/acme/shop writer\n  memoir-hub grant anna '*' reader",
-				[]cli.Flag{&cli.BoolFlag{Name: "new", DisableDefaultText: true, Usage: "nobody has pushed to the project yet"}},
+				[]cli.Flag{newFlag},
 				func(r run) error {
 					return r.org.Grant(r.ctx, r.args[0], r.args[1], wire.Role(r.args[2]), r.Bool("new"))
 				}),
@@ -107,9 +108,11 @@ func memberCommands() []*cli.Command {
 			[]cli.Flag{
 				&cli.StringFlag{Name: "role", Value: "writer", Usage: "`ROLE`: reader, writer or admin"},
 				&cli.StringSliceFlag{Name: "project", Usage: "only in the project `KEY`; may be repeated (default: every project)"},
+				newFlag,
 			},
 			func(r run) error {
-				code, err := r.org.AddMember(r.ctx, r.args[0], wire.Role(r.String("role")), r.StringSlice("project"))
+				code, err := r.org.AddMember(r.ctx, r.args[0], wire.Role(r.String("role")), r.StringSlice("project"),
+					r.Bool("new"))
 				return r.secret(code, err, codeIsValid)
 			}),
 		admin("code", "NAME", "print another one-time code, for another machine", "memoir-hub member code anna", nil,

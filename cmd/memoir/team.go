@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -37,8 +36,8 @@ func teamCommand(p *program) *cli.Command {
 		Subcommands: append(append(promoteCommands(p), memberCommands(p)...),
 			sub(p.joinTeam, "join", "URL", "join a hub with a one-time code",
 				"Exchanges a one-time code of an operator for a token of this machine, which only you can read.\n"+
-					"It asks for the code, or reads it from a pipe or --code-file. Nothing is shared by that. If the\n"+
-					"token was revoked or has expired, join again with a new code: what is shared stays.",
+					"It asks for the code, or reads it from a pipe or --code-file. It shares nothing but the machine's\n"+
+					"host name. If the token was revoked or has expired, join with a new code: what is shared stays.",
 				[]cli.Flag{&cli.StringFlag{Name: "code-file", Usage: "read the code from `FILE`; - is standard input"},
 					&cli.StringFlag{Name: "ca", Usage: "also trust the certificates in `FILE` (PEM)"}},
 				"memoir team join https://hub.example.com", "memoir team join https://hub.example.com --code-file - < code"),
@@ -293,24 +292,6 @@ func (p *program) share(c *cli.Context) error {
 			statusList(p, "kept here", held, sayHeld)
 		})
 	})
-}
-
-// describeLeaving returns a line for each statement that leaves, and how many there are of each kind.
-func describeLeaving(leaves []team.Statement, already store.Share) (lines []string, says string) {
-	kinds := map[string]int{}
-	for _, one := range leaves {
-		var of memoir.Statement
-		_ = json.Unmarshal(one.Body, &of) // our own
-		kinds[string(of.Kind)]++
-		who := map[bool]string{true: " (only your own machines)"}[one.Own]
-		lines = append(lines, oneLine(string(of.Kind)+": "+of.Text+who))
-	}
-	says = count(len(lines), "statement") + " would leave: "
-	if already.Key != "" {
-		says = fmt.Sprintf("%s: %d have left, and the rest leaves with the next run: ", count(len(lines), "statement"),
-			min(already.Sent, len(lines)))
-	}
-	return lines, says + cmp.Or(byRule(kinds), "none")
 }
 
 // sharedNow is sharedProject for one that has to be shared.

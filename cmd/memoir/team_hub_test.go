@@ -242,7 +242,7 @@ func TestNothingThatWasToStayIsAtAHub(t *testing.T) {
 	h.serve("http://127.0.0.1:1")
 	h.a.plantCanaries(ofAnna)
 	h.serve(there.String())
-	_, err := h.Admin.AddMember(t.Context(), "ci", hubwire.Writer, nil)
+	_, err := h.Admin.AddMember(t.Context(), "ci", hubwire.Writer, nil, false)
 	must(t, err)
 	token, err := h.Admin.NewToken(t.Context(), "ci", time.Hour)
 	must(t, err)

@@ -321,7 +321,7 @@ func (h *teamHub) protocolCodes() (code, token string) {
 	h.t.Helper()
 	code, err := h.Admin.NewCode(h.t.Context(), "anna")
 	must(h.t, err)
-	_, err = h.Admin.AddMember(h.t.Context(), "ci", hubwire.Writer, nil)
+	_, err = h.Admin.AddMember(h.t.Context(), "ci", hubwire.Writer, nil, false)
 	must(h.t, err)
 	token, err = h.Admin.NewToken(h.t.Context(), "ci", time.Hour)
 	must(h.t, err)

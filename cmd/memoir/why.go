@@ -105,7 +105,7 @@ func reviewCommand(p *program) *cli.Command {
 			"or changed; it confirms nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
 		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
-			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, not ten at a time"}},
+			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, not only ten rules"}},
 		Action: p.review,
 	}
 }
@@ -153,7 +153,7 @@ func (p *program) review(c *cli.Context) error {
 			p.ui.sayHint("answers need a terminal, or --yes, which keeps what is new; --json lists all with evidence")
 		}
 		if found.Left > 0 {
-			p.ui.sayHint(fmt.Sprintf("%d of these were not shown: `memoir review --once` shows all", found.Left))
+			p.ui.sayHint(fmt.Sprintf("%d of these, said once, were not shown: `memoir review --once` shows all", found.Left))
 		}
 		news, _ := operation.ReadNews(c.Context, st, a.Home, memoir.UserProjectID)
 		if news.New > 0 && project.ID != memoir.UserProjectID {
@@ -165,7 +165,6 @@ func (p *program) review(c *cli.Context) error {
 // askAbout shows lines, and on a terminal asks about each. After a quit or an error it returns the answers so far.
 func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.Store, r operation.Review) (
 	answers []operation.Answer, err error) {
-	all := len(r.Lines) + r.Left
 	for i, l := range r.Lines {
 		if err := a.Evidence(ctx, st, l); err != nil {
 			return answers, err
@@ -182,7 +181,7 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 		case "unconfirmed":
 			question, keys = "confirm, drop, edit", "cdesq"
 		}
-		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, all, question, keys), keys)
+		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, len(r.Lines), question, keys), keys)
 		if err != nil || key == "q" {
 			return answers, err
 		}

@@ -220,7 +220,7 @@ func (d *Database) Idle(t testing.TB) {
 // Member adds a member, and returns a code to join with.
 func (d *Database) Member(t testing.TB, name string, role wire.Role, projects ...string) string {
 	t.Helper()
-	code, err := d.Admin.AddMember(t.Context(), name, role, projects)
+	code, err := d.Admin.AddMember(t.Context(), name, role, projects, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func start(cluster *hubtest.Cluster, program string, debounce time.Duration) (*f
 	}
 	for i := range members {
 		name := fmt.Sprint("member", i)
-		if _, err := f.db.Admin.AddMember(f.ctx, name, wire.Writer, nil); err != nil {
+		if _, err := f.db.Admin.AddMember(f.ctx, name, wire.Writer, nil, false); err != nil {
 			return nil, err
 		}
 		token, err := f.db.Admin.NewToken(f.ctx, name, 24*time.Hour)

@@ -46,7 +46,7 @@ func run() error {
 		Codes []string `json:"codes"`
 	}{DSN: d.URL(hubtest.Owner, d.Name, false)}
 	for _, name := range []string{"anna", "ben"} {
-		code, err := d.Admin.AddMember(ctx, name, wire.Writer, nil)
+		code, err := d.Admin.AddMember(ctx, name, wire.Writer, nil, false)
 		if err != nil {
 			return err
 		}

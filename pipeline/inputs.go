@@ -74,6 +74,11 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return consolidate.Input{}, err
 	}
+	if base != nil {
+		if err := c.store.MarkHandEdits(ctx, base.MarkEdits(c.project, edits)); err != nil {
+			return consolidate.Input{}, err
+		}
+	}
 	extractions, own := ownOf(c.project, extractions)
 	in := consolidate.Input{
 		Own: own, Base: base,

@@ -125,14 +125,15 @@ func Changed(edits []memoir.HandEdit) map[string]string {
 		words[i] = memoir.WordsOf(lines[i])
 		gone[lines[i]] = gone[lines[i]] || n.File == memoir.MemoryFile && n.Action == memoir.EditRemoved
 	}
+	adds := []memoir.EditAction{memoir.EditAdded, memoir.EditWasAdded}
+	removes := []memoir.EditAction{memoir.EditRemoved, memoir.EditWasRemoved}
 	for to, n := range edits {
 		citation := memoir.Citation(n.Text)
-		adds := n.Action == memoir.EditAdded || n.Action == memoir.EditWasAdded
-		if n.File != memoir.MemoryFile || !adds || citation == "" {
+		if n.File != memoir.MemoryFile || citation == "" || !slices.Contains(adds, n.Action) {
 			continue
 		}
 		for from, r := range edits {
-			if (r.Action == memoir.EditRemoved || r.Action == memoir.EditWasRemoved) && r.File == n.File && r.At.Equal(n.At) &&
+			if r.File == n.File && r.At.Equal(n.At) && slices.Contains(removes, r.Action) &&
 				memoir.Citation(r.Text) == citation {
 				pairs = append(pairs, pair{from, to, words[from].Alike(words[to])})
 			}

@@ -309,8 +309,8 @@ func (r Reader) removed(text string) bool {
 	})
 }
 
-// reworded reports whether a line in a hub's words, which a member may have changed, stands for a failure and lacks what
-// passed after it.
+// reworded reports whether a line in a hub's words, which a member may have changed, stands for a failure and lacks
+// what passed after it.
 func reworded(st memoir.Statement, lines map[string]string) bool {
 	for _, line := range lines {
 		text := memoir.LineText(line)

@@ -104,7 +104,7 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		"a line to be confirmed": {sessions{"codex:old": {library}}, "now", func(md string) string {
 			return "- " + library.Text + memoir.Unconfirmed + "\n"
 		}, ""},
-		"a line that a member changed": {sessions{"codex:old": {library}}, "now", func(string) string {
+		"a line that a member changed": {sessions{"codex:since": {library}}, "now", func(string) string {
 			return "- " + strings.Replace(library.Text, "by `cargo test", "by `cargo test -p", 1) + memoir.HubsWords([]string{"anna", "ben"}) + "\n"
 		}, ""},
 		"what one session repaired":  {sessions{"codex:old": {repair}}, "now", nil, ""},

@@ -42,9 +42,9 @@ func TestEditsHoldInEveryGeneration(t *testing.T) {
 		t.Fatalf("generation %s\n%s", f.number, f.text)
 	}
 	// A line that machines have in another form.
-	ben.push(shop, finding("The memoir-context names a `<system-reminder>`."))
+	ben.push(shop, finding("The memoir-context has a tag."))
 	d.Idle(t)
-	ben.edit(edit(3, "2026-11-28", "The memoir context names a `‹system-reminder>`.", "It names a `<system-reminder>`."))
+	ben.edit(edit(3, "2026-11-28", "The memoir context has a tag.", "It names a `<system-reminder>`."))
 	d.Idle(t)
 	if f = anna.fetch(shop, ""); strings.Contains(f.text, "- The memoir") || strings.Count(f.text, "- It names a") != 1 {
 		t.Fatalf("generation %s\n%s", f.number, f.text)

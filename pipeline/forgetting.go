@@ -43,7 +43,8 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
-	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions, Unshared: unshared}, keys: forgotten, auto: map[string]bool{}}
+	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions, Unshared: unshared}, keys: forgotten,
+		auto: map[string]bool{}}
 	for _, e := range lines {
 		f.auto["- "+e.Text] = e.Author != memoir.AuthorUser
 	}

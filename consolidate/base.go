@@ -19,7 +19,7 @@ type Base struct {
 	Member   string               // this person's name at the hub
 
 	Generation int                      // its number at the hub
-	Relative   func(text string) string // makes the paths of a text relative, as edits leave; nil: none left
+	Relative   func(text string) string // what leaves of a text in an edit, as it comes back; nil: the same
 }
 
 func (in Input) baseSessions() []memoir.Extraction {
@@ -80,9 +80,8 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	base := r.sections(lists)
 	edited := map[string]bool{} // lines that a person changed, of which their own form is here
 	for _, n := range in.HandEdits {
-		if n.Action == memoir.EditAdded && in.Base.Relative != nil {
-			text := untold(n.Text)
-			edited[in.Base.Relative(text)] = in.Base.Relative(text) != text
+		if text := untold(n.Text); n.Action == memoir.EditAdded {
+			edited[asHubs(text, in.Base.Relative)] = asHubs(text, in.Base.Relative) != text
 		}
 	}
 	var own []memoir.Words

@@ -13,6 +13,7 @@ import (
 type Forgotten struct {
 	Extractions []memoir.Extraction // of the withdrawn sessions, if they are still stored
 	Texts       []string            // lines that contain one, or a part of one that spans lines, are removed
+	Unshared    []string            // keys of withdrawn sessions that nobody withdrew: the project is not shared any more
 }
 
 // leastTelling is the number of bytes of a statement or line that identify it in other text.
@@ -170,10 +171,23 @@ func (f *forgetting) clean(text string) string {
 }
 
 // Editor returns a function that removes forgotten text from hand edits; false means that the edit must be
-// deleted. It also removes forgotten text from the position of an edit and from a line that the edit removed.
+// deleted. It also removes forgotten text from the position of an edit and from a line that the edit removed. What a
+// person made of lines that rest on Unshared sessions becomes theirs alone: it loses the citation of these.
 func (f Forgotten) Editor(in Input) func(memoir.HandEdit) (memoir.HandEdit, bool) {
+	unshared := Input{Withdrawn: f.Unshared}.register()
+	f.Extractions = slices.DeleteFunc(slices.Clone(f.Extractions), func(e memoir.Extraction) bool {
+		return slices.Contains(f.Unshared, e.SessionKey)
+	})
 	g := f.in(in)
 	return func(n memoir.HandEdit) (memoir.HandEdit, bool) {
+		lines := strings.Split(n.Text, "\n")
+		for i, line := range lines {
+			own, others := unshared.live(line)
+			if lines[i] = own; !others {
+				lines[i] = memoir.WithoutTeam(own)
+			}
+		}
+		n.Text = strings.Join(lines, "\n")
 		for _, at := range []*string{&n.After, &n.Section} {
 			if *at = g.clean(*at); g.quotes(*at) && !g.hand[strings.TrimSpace(*at)] {
 				*at = ""

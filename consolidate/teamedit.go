@@ -15,7 +15,10 @@ type TeamEdit struct{ Member, Before, After string }
 // WithTeamEdits changes the lines of a memory as members did, the oldest edit first, and returns the hand edits that
 // keep them so. An edit may be of what another one made; of one line, the newest counts. A changed line stays in its
 // place, cites what it cited, and names also who changed it. An edit of a line that the memory lacks waits for it.
-func WithTeamEdits(c memoir.Consolidation, edits []TeamEdit) (memoir.Consolidation, []memoir.HandEdit) {
+// neutral is what machines make of a hub's texts: the lines that members edited are compared as these have them.
+func WithTeamEdits(
+	c memoir.Consolidation, edits []TeamEdit, neutral func(string) string,
+) (memoir.Consolidation, []memoir.HandEdit) {
 	type edited struct {
 		heading, line string // in the memory; empty: it does not have it
 		newest        TeamEdit
@@ -24,10 +27,11 @@ func WithTeamEdits(c memoir.Consolidation, edits []TeamEdit) (memoir.Consolidati
 	lines, all := map[string]*edited{}, []*edited{} // by the key of each text that a line has or had
 	for _, s := range readPage(c.MemoryMD).sections {
 		for _, line := range s.lines {
-			lines[memoir.LineKey(untold(line))] = &edited{heading: s.heading, line: line}
+			lines[memoir.LineKey(asHubs(untold(line), neutral))] = &edited{heading: s.heading, line: line}
 		}
 	}
 	for _, e := range edits {
+		e.Before, e.After = asHubs(e.Before, neutral), asHubs(memoir.WithoutTeam(e.After), neutral)
 		from, to := memoir.LineKey(e.Before), memoir.LineKey(e.After)
 		l, made := cmp.Or(lines[from], &edited{}), lines[to]
 		if e.After != "" && made != nil && made.line != "" {
@@ -53,7 +57,7 @@ func WithTeamEdits(c memoir.Consolidation, edits []TeamEdit) (memoir.Consolidati
 		if l.line == "" || l.newest.After == "" {
 			continue
 		}
-		edit.Action, edit.Text = memoir.EditAdded, "- "+uncitable(memoir.WithoutTeam(l.newest.After))+
+		edit.Action, edit.Text = memoir.EditAdded, "- "+l.newest.After+
 			memoir.FromTeam(distinct(append(memoir.TeamOf(memoir.LineText(l.line)), l.newest.Member)))+memoir.Citation(l.line)
 		if list := c.Citations[lineKey(l.line)]; list != nil {
 			c.Citations[lineKey(edit.Text)] = list
@@ -64,9 +68,19 @@ func WithTeamEdits(c memoir.Consolidation, edits []TeamEdit) (memoir.Consolidati
 	return c, out
 }
 
-// MarkEdits sets HandEdit.Hub of the removed lines that a hub's memory has. A line of this person's statements alone
-// that is not changed has none: its statements are withdrawn instead. A line that the person changed is their own.
-func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) {
+// asHubs returns the words of a line as a hub's memory has them on a machine. neutral is that of WithTeamEdits; nil
+// changes nothing.
+func asHubs(text string, neutral func(string) string) string {
+	if neutral == nil {
+		return text
+	}
+	return withoutTags(uncitable(neutral(text)))
+}
+
+// MarkEdits sets HandEdit.Hub of the removed lines that a hub's memory has, and returns what it changed. A line of this
+// person's statements alone that is not changed has none: its statements are withdrawn instead. A line that was changed
+// before the hub's memory had it gets it once that has it. A line that the person changed is their own.
+func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) (marked []memoir.HandEdit) {
 	r, lists, theirs := b.renewal(project), map[string][]string{}, map[string]bool{}
 	for _, s := range r.sections(lists) {
 		for _, line := range s.lines {
@@ -76,43 +90,62 @@ func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) {
 	}
 	changed := Changed(edits)
 	for i := range edits {
-		n, line := &edits[i], untold(edits[i].Text)
-		switch others, known := theirs[line]; {
+		n, was, line := &edits[i], edits[i], untold(edits[i].Text)
+		key, named := line, memoir.TeamOf(memoir.LineText(n.Text)) != nil
+		if !named {
+			key = asHubs(line, b.Relative)
+		}
+		switch others, known := theirs[key]; {
 		case n.File != memoir.MemoryFile:
-		case n.Action == memoir.EditRemoved && known && (others || changed[line] != ""):
-			n.Hub = b.Generation
-		case n.Action == memoir.EditAdded && !known && memoir.TeamOf(memoir.LineText(n.Text)) != nil:
+		case n.Action == memoir.EditRemoved && known && (others && named || changed[line] != ""):
+			n.Hub = cmp.Or(n.Hub, b.Generation)
+		case n.Action == memoir.EditAdded && !known && named:
 			citation := memoir.Citation(n.Text)
 			n.Text = memoir.WithoutTeam(strings.TrimSuffix(strings.TrimRight(n.Text, " \t\r\n"), citation)) + citation
 		}
+		if *n != was {
+			marked = append(marked, *n)
+		}
 	}
+	return marked
 }
 
 // Changed returns what a person made of lines of MEMORY.md, by these: a line that was added in the same step as the
-// line was removed, and has its citation. If that was changed again, it is the last one, and empty if that was removed.
-// No other line that a person added is a change.
+// line was removed, and has its citation; of several, the most alike ones. If that was changed again, it is the last
+// one, and empty if that was removed. No other line that a person added is a change.
 func Changed(edits []memoir.HandEdit) map[string]string {
-	type line struct{ text, citation string }
-	read := func(n memoir.HandEdit) line { return line{untold(n.Text), memoir.Citation(n.Text)} }
-	next, gone := map[string]string{}, map[string]bool{}
-	for _, n := range edits {
-		gone[untold(n.Text)] = gone[untold(n.Text)] || n.File == memoir.MemoryFile && n.Action == memoir.EditRemoved
-		added, best, most := read(n), "", -1.0
-		adds := n.Action == memoir.EditAdded || n.Action == memoir.EditWasAdded
-		if n.File != memoir.MemoryFile || !adds || added.citation == "" {
+	type pair struct {
+		from, to int // of edits
+		alike    float64
+	}
+	var pairs []pair
+	lines, words, gone := make([]string, len(edits)), make([]memoir.Words, len(edits)), map[string]bool{}
+	for i, n := range edits {
+		lines[i] = untold(n.Text)
+		words[i] = memoir.WordsOf(lines[i])
+		gone[lines[i]] = gone[lines[i]] || n.File == memoir.MemoryFile && n.Action == memoir.EditRemoved
+	}
+	adds := []memoir.EditAction{memoir.EditAdded, memoir.EditWasAdded}
+	removes := []memoir.EditAction{memoir.EditRemoved, memoir.EditWasRemoved}
+	for to, n := range edits {
+		citation := memoir.Citation(n.Text)
+		if n.File != memoir.MemoryFile || citation == "" || !slices.Contains(adds, n.Action) {
 			continue
 		}
-		for _, r := range edits {
-			was := read(r)
-			_, taken := next[was.text]
-			alike := memoir.WordsOf(was.text).Alike(memoir.WordsOf(added.text))
-			if (r.Action == memoir.EditRemoved || r.Action == memoir.EditWasRemoved) && r.File == n.File && r.At.Equal(n.At) &&
-				was.citation == added.citation && !taken && alike > most {
-				best, most = was.text, alike
+		for from, r := range edits {
+			if r.File == n.File && r.At.Equal(n.At) && slices.Contains(removes, r.Action) &&
+				memoir.Citation(r.Text) == citation {
+				pairs = append(pairs, pair{from, to, words[from].Alike(words[to])})
 			}
 		}
-		if most >= 0 {
-			next[best] = added.text
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		return cmp.Or(edits[a.to].At.Compare(edits[b.to].At), cmp.Compare(b.alike, a.alike))
+	})
+	next, taken := map[string]string{}, map[int]bool{}
+	for _, p := range pairs {
+		if !taken[p.from] && !taken[p.to] {
+			taken[p.from], taken[p.to], next[lines[p.from]] = true, true, lines[p.to]
 		}
 	}
 	out := map[string]string{}

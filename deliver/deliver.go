@@ -259,7 +259,7 @@ func (r Reader) holding(all []Known) (out []Known, err error) {
 				break
 			}
 		}
-		if len(made[k.ID]) == 0 && r.removed(k.Text) {
+		if len(made[k.ID]) == 0 && (r.removed(k.Text) || reworded(k.Statement, lines)) {
 			text = ""
 		}
 		texts = append(texts, text)
@@ -307,6 +307,19 @@ func (r Reader) removed(text string) bool {
 	return err != nil || slices.ContainsFunc(lines, func(line string) bool {
 		return memoir.WordsOf(memoir.LineText(line)).Repeats(words)
 	})
+}
+
+// reworded reports whether a line in a hub's words, which a member may have changed, stands for a failure and lacks
+// what passed after it.
+func reworded(st memoir.Statement, lines map[string]string) bool {
+	for _, line := range lines {
+		text := memoir.LineText(line)
+		if strings.HasSuffix(text, memoir.HubsWords(memoir.TeamOf(text))) && st.Fix != "" &&
+			!strings.Contains(text, memoir.CodeSpan(st.Fix)) && memoir.WordsOf(text).Alike(memoir.WordsOf(st.Text)) >= 0.5 {
+			return true
+		}
+	}
+	return false
 }
 
 // failure says what passed after a failure, "" if that does not fit. It gives no order.

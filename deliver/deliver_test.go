@@ -104,6 +104,9 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		"a line to be confirmed": {sessions{"codex:old": {library}}, "now", func(md string) string {
 			return "- " + library.Text + memoir.Unconfirmed + "\n"
 		}, ""},
+		"a line that a member changed": {sessions{"codex:since": {library}}, "now", func(string) string {
+			return "- " + strings.Replace(library.Text, "by `cargo test", "by `cargo test -p", 1) + memoir.HubsWords([]string{"anna", "ben"}) + "\n"
+		}, ""},
 		"what one session repaired":  {sessions{"codex:old": {repair}}, "now", nil, ""},
 		"what two sessions repaired": {sessions{"codex:old": {repair}, "codex:new": {repair}}, "now", nil, "then `rm -r out` passed."},
 		"what a member repaired":     {sessions{"team:alice-1f": {library}}, "now", nil, ""},

@@ -147,7 +147,7 @@ func (w *work) inputOf(extractions []memoir.Extraction) consolidate.Input {
 			Generation: int(w.parent.number), Files: w.parent.files, Manifest: w.parent.manifest}.Consolidation()
 		w.renumber(extractions)
 		if in.Current != nil {
-			_, in.HandEdits = consolidate.WithTeamEdits(*in.Current, w.edits)
+			_, in.HandEdits = consolidate.WithTeamEdits(*in.Current, w.edits, memory.Neutralise)
 		}
 	}
 	slices.SortFunc(extractions, func(a, b memoir.Extraction) int { return cmp.Compare(a.SessionKey, b.SessionKey) })
@@ -203,7 +203,7 @@ func (h *Hub) nextGeneration(
 		return nil, false, nil
 	}
 	if err == nil {
-		made, in.HandEdits = consolidate.WithTeamEdits(made, w.edits)
+		made, in.HandEdits = consolidate.WithTeamEdits(made, w.edits, memory.Neutralise)
 		made = consolidate.ApplyHandEdits(made, consolidate.LiveHandEdits(in.HandEdits, in))
 		err = consolidate.Verify(made, in)
 	}

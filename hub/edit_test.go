@@ -41,6 +41,15 @@ func TestEditsHoldInEveryGeneration(t *testing.T) {
 	if f.number != "2" || strings.Contains(f.text, "hour") || strings.Contains(f.text, "drops") || strings.Count(f.text, mark) != 1 {
 		t.Fatalf("generation %s\n%s", f.number, f.text)
 	}
+	// A line that machines have in another form.
+	ben.push(shop, finding("The memoir-context has a tag."))
+	d.Idle(t)
+	ben.edit(edit(3, "2026-11-28", "The memoir context has a tag.", "It names a `<system-reminder>`."))
+	d.Idle(t)
+	if f = anna.fetch(shop, ""); strings.Contains(f.text, "- The memoir") || strings.Count(f.text, "- It names a") != 1 {
+		t.Fatalf("generation %s\n%s", f.number, f.text)
+	}
+	ben.edit(edit(4, "2026-11-28", "It names a `‹system-reminder>`.", ""))
 	// More statements, one of them the same again; an edit of what an edit made; an older one of the line as it was.
 	ben.push(shop, finding("The gateway retries twice."), finding("The cache needs an hour to warm."))
 	anna.edit(edit(2, "2026-11-29", "The parser keeps tabs since May.", "The parser keeps tabs since June."))

@@ -39,10 +39,12 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 	lines, err3 := st.Entries(ctx, store.EntryFilter{Projects: []string{projectID}, Kind: memoir.EntryJournal,
 		Disabled: true})
 	forgotten, err4 := st.Forgotten(ctx)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	unshared, err5 := st.Unshared(ctx, projectID)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
-	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}, keys: forgotten, auto: map[string]bool{}}
+	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions, Unshared: unshared}, keys: forgotten,
+		auto: map[string]bool{}}
 	for _, e := range lines {
 		f.auto["- "+e.Text] = e.Author != memoir.AuthorUser
 	}

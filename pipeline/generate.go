@@ -85,7 +85,7 @@ func (c *consolidation) publishLast(ctx context.Context, d draft) error {
 	return again(func() (err error) {
 		if edited {
 			if d.live, err = c.current(ctx); err == nil {
-				d.in.HandEdits, err = c.store.HandEdits(ctx, c.project.ID)
+				d.in.HandEdits, err = c.handEdits(ctx, d.in.Base)
 			}
 			if err != nil {
 				return err

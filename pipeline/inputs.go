@@ -66,11 +66,11 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	extractions = extract.Later(extractions)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
 	last, err1 := c.store.LastInputs(ctx, c.project.ID)
-	edits, err2 := c.store.HandEdits(ctx, c.project.ID)
 	settings, err3 := c.settingsOf(c.project)
 	current, err4 := c.currentOf(live)
 	accepted, err5 := c.store.Answered(ctx, c.project.ID)
 	base, err6 := c.base(ctx)
+	edits, err2 := c.handEdits(ctx, base)
 	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return consolidate.Input{}, err
 	}
@@ -104,6 +104,15 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	}
 	in.Withdrawn, err = c.withdrawn(ctx, last)
 	return in, err
+}
+
+// handEdits returns the hand edits of the project, and records which of them are of lines of a base, which may be nil.
+func (c *consolidation) handEdits(ctx context.Context, base *consolidate.Base) ([]memoir.HandEdit, error) {
+	edits, err := c.store.HandEdits(ctx, c.project.ID)
+	if err == nil && base != nil {
+		err = c.store.MarkHandEdits(ctx, base.MarkEdits(c.project, edits))
+	}
+	return edits, err
 }
 
 // base returns what a hub made of the project: nil if it made nothing.

@@ -86,13 +86,6 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, edits 
 		}
 		n.File = c.scanner.Session().Name(n.File)
 	}
-	if len(edits) > 0 {
-		if base, err := c.base(ctx); err != nil {
-			return err
-		} else if base != nil {
-			base.MarkEdits(c.project, edits)
-		}
-	}
 	return c.store.RecordHandEdits(ctx, c.project.ID, int64(live.Generation), edits)
 }
 

@@ -103,6 +103,33 @@ func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error 
 	}), "ending the sharing of project %s", projectID)
 }
 
+// Unshared returns the keys of the forgotten sessions that a project had received from a hub until it was not shared
+// any more. Nobody withdrew what they say.
+func (s *Store) Unshared(ctx context.Context, projectID string) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ?1
+			AND (session_key LIKE 'team:%' OR session_key LIKE 'machine:%')
+			AND substr(session_key, -34) GLOB '*[-:]*' -- else it is of a repository
+			AND substr(session_key, -24) NOT IN (SELECT substr(session, -24) FROM received
+				WHERE project_id = ?1 AND origin = 'hub' AND statements = '')`, projectID)
+	}, "reading what was shared")
+}
+
+// MarkHandEdits stores which hand edits are of lines of a hub, and the texts of these. Those that were made before the
+// project was shared stay here.
+func (s *Store) MarkHandEdits(ctx context.Context, edits []memoir.HandEdit) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	return s.explain(s.durably(ctx, func(t tx) (err error) {
+		for _, n := range edits {
+			err = errors.Join(err, t.run(`UPDATE OR REPLACE hand_edit SET hub = ?, text = ? WHERE id = ?
+				AND at >= (SELECT at FROM share WHERE share.project_id = hand_edit.project_id)`, n.Hub, n.Text, n.ID))
+		}
+		return err
+	}), "recording edits of lines of a hub")
+}
+
 // ResendAll puts all shared sessions into the outbox as if nothing had been sent, since the hub may have lost it.
 // Tombstones are sent again, too. Every project is received from its start.
 func (s *Store) ResendAll(ctx context.Context) error {

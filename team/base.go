@@ -247,9 +247,10 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 		return nil, memoir.Errorf(memoir.CodeStorage, "remove it: it is fetched again", "read %s: %w",
 			baseFile(o.Home, of.ID), err)
 	}
+	places := placesOf(of.Directories, o.UserHome)
 	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{},
 		Member: wire.MemberName(hub.Member), Generation: m.Generation,
-		Relative: Relative(of.Directories, o.UserHome)}
+		Relative: func(text string) string { return memory.Neutralise(relative(text, places)) }}
 	b.Memory.Citations = m.Citations
 	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
 	for _, e := range sessions {
@@ -258,7 +259,6 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 			known[factOf(at, e.Statements[i], nil)] = &e.Statements[i]
 		}
 	}
-	places := placesOf(of.Directories, o.UserHome)
 	for _, e := range here {
 		for _, st := range e.Statements {
 			if one := known[factOf(hub.KeyOf(e.SessionKey), st, places)]; one != nil {

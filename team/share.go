@@ -83,7 +83,7 @@ type leaving struct {
 	key, machine string
 	scanner      *secrets.Scanner
 	places       []place
-	removed      map[string]bool // keys of lines that a person took out of the memory
+	removed      map[string]bool // keys of lines that a person took out of the memory; false: by changing them
 	edited       []wire.Edit     // lines of the hub that a person removed or changed; of these, the statements stay
 }
 
@@ -96,11 +96,11 @@ func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.H
 		}
 		line := memoir.WithoutTeam(memoir.LineText(edit.Text))
 		if edit.Hub > 0 {
-			l.edited = append(l.edited, wire.Edit{Generation: edit.Hub, Before: line, After: changed[line],
+			l.edited = append(l.edited, wire.Edit{Machine: machine, Generation: edit.Hub, Before: line, After: changed[line],
 				Day: edit.At.UTC().Format(time.DateOnly)})
 		}
 		if key := memoir.LineKey(line); edit.Hub == 0 || changed[line] == "" {
-			l.removed[key] = true
+			l.removed[key] = l.removed[key] || changed[line] == ""
 		}
 	}
 	return l
@@ -112,16 +112,22 @@ func (l leaving) wire(session string) wire.Leaving {
 }
 
 // of returns the statements that leave of an extraction, each once, and those that stay here. sent is what was sent of
-// it.
+// it. Of a line that a person changed, what the hub has stays there, since the change goes to it, too; no more leaves.
 func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statement, held []Held) {
 	taken := map[string]bool{}
 	for _, s := range sent {
 		taken[s.Hash] = s.Key == l.key && s.Withdrawn
 	}
+	w := l.wire(wire.SessionHash(e.SessionKey, l.machine))
 	e.Statements = slices.DeleteFunc(slices.Clone(e.Statements), func(st memoir.Statement) bool {
-		return l.removed[memoir.LineKey(st.Text)]
+		gone, changed := l.removed[memoir.LineKey(st.Text)]
+		if changed && !gone {
+			one, _ := w.Of(memoir.Extraction{EndedAt: e.EndedAt, Statements: []memoir.Statement{st}}, taken)
+			gone = !slices.ContainsFunc(one, func(st wire.Statement) bool { _, has := taken[st.Hash]; return has })
+		}
+		return gone
 	})
-	out, stay := l.wire(wire.SessionHash(e.SessionKey, l.machine)).Of(e, taken)
+	out, stay := w.Of(e, taken)
 	for _, why := range stay {
 		held = append(held, Held{e.SessionKey, l.key, why})
 	}

@@ -51,6 +51,9 @@ const (
 // pageOfOutbox is how many sessions are sent and recorded at once.
 const pageOfOutbox = 100
 
+// maxPages bounds the pages that are received of a project at once: a hub may always say that there are more.
+const maxPages = 200
+
 // renewWithin is the rest of a token's life at which it is replaced.
 const renewWithin = 30 * 24 * time.Hour
 
@@ -341,16 +344,22 @@ func (s *syncing) pull(ctx context.Context) error {
 		}
 		var base archive
 		base, err = s.fetchBase(ctx, share)
-		for at, more := wire.Cursor(share.Cursor), true; more && err == nil; {
+		at, more := wire.Cursor(share.Cursor), true
+		for n := 0; more && err == nil && n < maxPages; n++ {
 			at, more, err = s.pullPage(ctx, share, at)
 		}
-		if err == nil {
-			if failed := s.storeBase(ctx, share, base); failed != nil {
-				s.failed[share.Key] = failed
-			}
+		var failed error
+		switch {
+		case err != nil && !errors.Is(err, errAgain) && !ends(err):
+			failed, err = err, nil
+		case err == nil && more:
+			failed = memoir.Errorf(memoir.CodeHub, "the next synchronisation receives more",
+				"the hub has more than %d pages of changes", maxPages)
+		case err == nil:
+			failed = s.storeBase(ctx, share, base)
 		}
-		if err != nil && !errors.Is(err, errAgain) && !ends(err) {
-			s.failed[share.Key], err = err, nil
+		if failed != nil {
+			s.failed[share.Key] = failed
 		}
 	}
 	return err

@@ -187,6 +187,11 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 		{"an own session is forgotten for good", func(a, _ scene) { a.good("forget", "one", "--purge", "--yes") }, "drop the cache", "sort the queue", true, true},
 		{"an own session is disabled", func(a, _ scene) { a.good("sessions", "disable", "one") }, "drop the cache", "sort the queue", true, false},
 		{"a member forgets", func(_, b scene) { b.good("forget", "two", "--yes") }, "sort the queue", "drop the cache", true, true},
+		{"a member forgets what another one changed", func(a, b scene) {
+			editByHand(a, "behind the newer ones", "behind others")
+			a.run()
+			b.good("forget", "two", "--yes")
+		}, "sort the queue", "drop the cache", true, true},
 		{"a text is forgotten", func(a, _ scene) { a.good("forget", "--match", "starved behind", "--project", appKey, "--yes") },
 			"sort the queue", "drop the cache", false, true},
 		{"a line that a person changed is forgotten", func(a, _ scene) {
@@ -197,6 +202,7 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 		{"a line is removed by hand", func(a, _ scene) { editByHand(a, `"sort the queue`, "") }, "sort the queue", "drop the cache", false, false},
 	} {
 		h, a, b, sync := based(t)
+		h.takesEdits(t)
 		test.do(a, b)
 		sync()
 		for _, s := range []scene{a, b} {

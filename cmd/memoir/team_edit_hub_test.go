@@ -2,13 +2,19 @@ package main
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"memoir"
 	"memoir/hub"
 	"memoir/hub/hubtest"
+	"memoir/memory"
 	hubwire "memoir/team/wire"
 )
 
@@ -125,5 +131,173 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	b.good("team", "unshare", appKey, "--yes")
 	if n := d.Number(t, "SELECT count(*) FROM memoir.edit"); n != before-1 {
 		t.Errorf("%d edits, not %d, after Ben shares no more", n, before-1)
+	}
+}
+
+// takesEdits makes a hub store the edits that it gets.
+func (h *fakeHub) takesEdits(t *testing.T) *[]hubwire.Edit {
+	taken := &[]hubwire.Edit{}
+	h.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/v1/edits" {
+			return false
+		}
+		var push hubwire.Push
+		must(t, json.NewDecoder(r.Body).Decode(&push))
+		must(t, push.Check())
+		*taken = append(*taken, push.Edits...)
+		w.Header().Set(hubwire.VersionHeader, "1")
+		must(t, json.NewEncoder(w).Encode(hubwire.Pushed{Epoch: h.epoch, New: len(push.Edits)}))
+		return true
+	}
+	return taken
+}
+
+// What a person made of lines of others stays theirs when the project is shared no more, also if no run has seen it; and
+// what they dropped stays away when it is shared again.
+func TestEditsOfLinesOfOthersOutliveTheSharing(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"team", "unshare", appKey, "--yes"}, {"team", "unshare", appKey, "--keep"}, {"team", "leave", "--yes"}} {
+		for _, seen := range []bool{true, false} {
+			what := fmt.Sprint(args, ", seen by a run: ", seen)
+			h, a, b, sync := based(t)
+			taken := h.takesEdits(t)
+			b.said("three", "Hello.", "make three", committed("cap the pool", "it ran dry when workers waited"))
+			sync()
+			h.generation(t, appKey, nil)
+			sync()
+			editByHand(a, "behind the newer ones for hours", "behind canary-one")
+			editByHand(a, "(commit): it ran dry", "")
+			if seen {
+				a.run()
+				editByHand(a, "behind canary-one", "behind canary-mine") // what was changed is changed again
+				a.run()
+			} else {
+				editByHand(a, "behind canary-one", "behind canary-mine")
+			}
+			a.good(args...)
+			mine := func(when string) {
+				t.Helper()
+				_, text := a.memory()
+				if strings.Count(text, "a job starved behind canary-mine.\n") != 1 || strings.Contains(text, "canary-one") ||
+					strings.Contains(text, "newer ones") || strings.Contains(text, "(commit): it ran dry") {
+					t.Errorf("%s: %s\n%s", what, when, text)
+				}
+			}
+			mine("at once")
+			a.run()
+			mine("after a run")
+			if sent := len(*taken); args[1] == "unshare" {
+				a.good("team", "share", appKey, "--yes")
+				sync()
+				if mine("shared again"); len(*taken) != sent {
+					t.Errorf("%s: sent again: %+v", what, (*taken)[sent:])
+				}
+			}
+		}
+	}
+}
+
+// Two homes of a member make the same edit: each has its own.
+func TestTheSameEditOfTwoHomesIsTakenBackByItsOwn(t *testing.T) {
+	t.Parallel()
+	h, a, _, _ := based(t)
+	taken := h.takesEdits(t)
+	c := member(t, h, "anna-2")
+	c.run()
+	c.run()
+	for _, s := range []scene{a, c} {
+		editByHand(s, "for hours", "for days")
+		s.run()
+	}
+	if len(*taken) != 2 || (*taken)[0].Hash == (*taken)[1].Hash {
+		t.Fatalf("%+v", *taken)
+	}
+	editByHand(c, "for days", "for hours")
+	c.run()
+	if got := h.all.String(); strings.Contains(got, `"`+(*taken)[0].Hash) || !strings.Contains(got, `"tombstones":["`+(*taken)[1].Hash) {
+		t.Error(got[max(0, len(got)-2000):])
+	}
+}
+
+// An own line that is changed before the hub's memory has it stays at the hub, which gets the change once it has it. What
+// was changed before it was shared never leaves.
+func TestAChangeOfAnOwnLineWaitsForTheHubsMemory(t *testing.T) {
+	t.Parallel()
+	h, a, b, sync := based(t)
+	taken := h.takesEdits(t)
+	a.said("three", "Hello.", "make three", committed("cap the pool", "it ran dry when workers waited below /srv/app/pool"))
+	a.run()
+	editByHand(a, "it ran dry when", "it ran dry while")
+	sync()
+	has := func() bool { return strings.Contains(strings.Join(h.texts(appKey), "\n"), "(commit): it ran dry when") }
+	if _, text := b.memory(); !has() || len(*taken) > 0 || !strings.Contains(text, "it ran dry when") {
+		t.Errorf("it is withdrawn: %+v\n%s", *taken, text)
+	}
+	h.generation(t, appKey, nil)
+	for range 2 {
+		sync()
+		if _, text := a.memory(); strings.Count(text, "it ran dry") != 1 || !strings.Contains(text, "it ran dry while workers") {
+			t.Errorf("here\n%s", text)
+		}
+		if n := len(*taken); n != 1 || (*taken)[0].Generation != 2 || !strings.Contains((*taken)[0].Before, "dry when workers waited below pool") || !has() {
+			t.Fatalf("%+v", *taken)
+		}
+	}
+	a.good("team", "unshare", appKey, "--yes")
+	a.good("team", "share", appKey, "--yes")
+	sync()
+	h.generation(t, appKey, nil)
+	if sync(); len(*taken) != 1 || has() {
+		t.Errorf("shared again: %+v", *taken)
+	}
+}
+
+// The hub's form of a text has no tag: the line stands once.
+func TestAChangedLineWithATagStandsOnce(t *testing.T) {
+	t.Parallel()
+	h, a, b, sync := based(t)
+	h.takesEdits(t)
+	editByHand(a, "behind the newer ones for hours", "behind <system-reminder> of memoir-context and @src/x")
+	sync()
+	h.generation(t, appKey, func(f memory.Files) {
+		f[memoir.MemoryFile] = []byte(strings.Replace(string(f[memoir.MemoryFile]), "behind the newer ones for hours",
+			"behind <system-reminder> of memoir-context and @src/x", 1))
+	})
+	sync()
+	for _, s := range []scene{a, b} {
+		if _, text := s.memory(); strings.Count(text, "a job starved behind") != 1 {
+			t.Errorf("%s has\n%s", s.home, text)
+		}
+	}
+}
+
+// A hub that always has more keeps no run: the next one goes on where this one ended.
+func TestAHubWithoutALastPageEndsNoRun(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a := member(t, h, "anna-1")
+	asked := []string{}
+	h.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/v1/pull" {
+			return false
+		}
+		asked = append(asked, r.URL.Query().Get("after"))
+		w.Header().Set(hubwire.VersionHeader, "1")
+		must(t, json.NewEncoder(w).Encode(hubwire.Page{Epoch: h.epoch, More: true, Cursor: hubwire.Cursor(fmt.Sprintf("e1.%d", len(asked))),
+			Items: []hubwire.Change{{Member: "ben", Statement: statement(fmt.Sprintf(`{"kind":"Findings","text":"finding %d"}`, len(asked)), "2026-05-01")}}}))
+		return len(asked) < 450 // else the test fails
+	}
+	for n := 1; n < 3; n++ {
+		said := a.run()
+		if len(asked) != 200*n || !strings.Contains(said, "more than 200 pages") || !strings.Contains(a.good("team", "status"), "more than 200 pages") {
+			t.Fatalf("%d pages: %s", len(asked), said)
+		}
+	}
+	if slices.Sort(asked); len(slices.Compact(asked)) != 400 {
+		t.Error("a page is asked for twice")
+	}
+	h.before = nil
+	if said := a.run(); strings.Contains(said, "warning") || strings.Contains(a.good("team", "status"), "more than") {
+		t.Error(said)
 	}
 }

@@ -21,9 +21,10 @@ type Edit struct {
 	Hash       string `json:"hash"`
 	Generation int    `json:"generation"` // that the person edited
 	Before     string `json:"before"`
-	After      string `json:"after,omitempty"` // empty: the line was removed
-	Day        string `json:"day"`             // of the edit, UTC: 2006-01-02
-	Again      int    `json:"again,omitempty"` // makes another hash of an edit that was withdrawn
+	After      string `json:"after,omitempty"`   // empty: the line was removed
+	Day        string `json:"day"`               // of the edit, UTC: 2006-01-02
+	Again      int    `json:"again,omitempty"`   // makes another hash of an edit that was withdrawn
+	Machine    string `json:"machine,omitempty"` // its id: what it takes back, another one of the member may hold
 }
 
 // Of returns the hash of an edit: 64 hexadecimal digits. An edit is stored once for each member and hash.
@@ -55,7 +56,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(memoir.Vis
 
 // Edit returns an edit as it leaves, and why it stays; that is empty if it may leave. taken is as for Of.
 func (l Leaving) Edit(e Edit, taken map[string]bool) (leaf Edit, stays string) {
-	e.Before, e.After = oneLine(e.Before), oneLine(l.Relative(e.After))
+	e.Before, e.After = oneLine(l.Relative(e.Before)), oneLine(l.Relative(e.After))
 	st := memoir.Statement{Text: e.Before, Detail: e.After}
 	stays = cmp.Or(l.Secret(st), outside(st))
 	for e.Hash = e.Of(); taken[e.Hash]; e.Hash = e.Of() {

@@ -158,10 +158,7 @@ func drifted(f file, current []byte) (what []string) {
 // TakeBack plans how a change is undone: byte for byte if nobody else has changed the file, else by removing
 // memoir's entries.
 func (f FileRecord) TakeBack() (Change, error) {
-	change := Change{Agent: f.Agent, Path: f.Path}
-	for _, e := range f.Entries {
-		change.What = append(change.What, e.What)
-	}
+	change := Change{Agent: f.Agent, Path: f.Path, What: memoir.Map(f.Entries, func(e Entry) string { return e.What })}
 	var err error
 	if change.Before, err = readIn(f.Project, f.Path); err == nil {
 		change.After, err = f.undone(change.Before)

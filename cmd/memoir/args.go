@@ -53,8 +53,12 @@ var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "u
 
 // choices are the values of flags, by the placeholders in their usage.
 func choices() map[string][]string {
-	return map[string][]string{"SOURCE": sources(), "REASON": names(memoir.Reasons), "SCOPE": {"user", "project"},
+	return map[string][]string{"SOURCE": sources(), "REASON": reasons(), "SCOPE": {"user", "project"},
 		"WHEN": {"auto", "always", "never"}, "CHANNEL": {"instructions"}, "KIND": search.Kinds}
+}
+
+func reasons() []string {
+	return memoir.Map(memoir.Reasons, func(r memoir.Reason) string { return string(r) })
 }
 
 // placeholder returns what stands for the value in the usage of a flag, "" if the flag takes none.

@@ -273,9 +273,6 @@ func regroupCommand(p *program, name, args, usage, about string, examples ...str
 
 // regroup says what will move from a project, asks, moves it unless --dry-run was given, and prints the result.
 func (p *program) regroup(c *cli.Context) error {
-	if c.NArg() != len(strings.Fields(c.Command.ArgsUsage)) || slices.Contains(c.Args().Slice(), "") {
-		return usagef("`memoir projects` lists projects", "%s needs %s", calledAs(c), c.Command.ArgsUsage)
-	}
 	opts, st, err := p.openToChange(c)
 	if err != nil {
 		return err

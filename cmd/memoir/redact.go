@@ -59,14 +59,13 @@ func (p *program) redactText(c *cli.Context) error {
 			return usagef("", "--%s needs --stored", name)
 		}
 	}
-	path, err := optional(c)
-	scanner, errScanner := p.scanner(c)
-	if err = cmp.Or(err, errScanner); err != nil {
+	scanner, err := p.scanner(c)
+	if err != nil {
 		return err
 	}
 	// One Redactor for all pieces: a secret seen in one is removed from the others.
 	redactor := scanner.Session()
-	path = cmp.Or(path, "-")
+	path := cmp.Or(c.Args().First(), "-")
 	most := int(p.memories(c).Heap() / bytesPerSecret)
 	clean, err := p.learn(c.Context, path, redactor, most)
 	if err != nil {

@@ -108,16 +108,12 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			"memoir sessions "+name+" 019f1fd6"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			ref, err := argument(c, "session")
-			if err != nil {
-				return err
-			}
 			opts, st, err := p.openToChange(c)
 			if err != nil {
 				return err
 			}
 			defer st.Close()
-			session, err := p.findSession(c.Context, st, ref)
+			session, err := p.findSession(c.Context, st, c.Args().First())
 			if err != nil {
 				return err
 			}

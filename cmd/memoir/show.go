@@ -60,11 +60,7 @@ func showCommand(p *program) *cli.Command {
 }
 
 func (p *program) show(c *cli.Context) error {
-	name, err := argument(c, "session or a file")
-	if err != nil {
-		return err
-	}
-	session, parts, err := p.sessionOrFile(c, name)
+	session, parts, err := p.sessionOrFile(c, c.Args().First())
 	scanner, errScanner := p.scanner(c)
 	_, forgotten, errForgotten := pipeline.Tombstones(p.access(c).Home)
 	if err = cmp.Or(err, errScanner, errForgotten); err != nil {

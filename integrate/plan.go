@@ -132,10 +132,10 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	return &change, nil
 }
 
-// lacks reports whether an entry that was added earlier is no longer wanted.
-func (f file) lacks(earlier Entry) bool {
+// lacks reports whether a file has no entry in the place of another one.
+func (f file) lacks(other Entry) bool {
 	return !slices.ContainsFunc(f.entries, func(e Entry) bool {
-		return strings.Join(e.At, ".") == strings.Join(earlier.At, ".")
+		return strings.Join(e.At, ".") == strings.Join(other.At, ".")
 	})
 }
 

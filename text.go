@@ -31,6 +31,15 @@ func Folded(text string) string {
 	}, norm.NFKC.String(text))
 }
 
+// Map returns what f returns for each of all, in their order; it is never nil.
+func Map[T, U any](all []T, f func(T) U) []U {
+	out := make([]U, len(all))
+	for i, one := range all {
+		out[i] = f(one)
+	}
+	return out
+}
+
 // LinesHolding returns the numbers, from 1, of the lines of a text that contain a folded text
 // or a part of it. An occurrence may span lines, but not an empty one.
 func LinesHolding(text, folded string) []int {

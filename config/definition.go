@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
@@ -160,11 +161,8 @@ func find(path []string) (definition, bool) {
 	return d, true
 }
 
-func names(table []definition) (out []string) {
-	for _, d := range table {
-		out = append(out, d.name)
-	}
-	return out
+func names(table []definition) []string {
+	return memoir.Map(table, func(d definition) string { return d.name })
 }
 
 // field returns a pointer to the setting's value in a Settings or Provider: to a bool, int, int64,

@@ -230,11 +230,7 @@ func (d definition) written(values []string, home string) (string, error) {
 		values = strings.Fields(values[0])
 	}
 	err := d.set(of, values, home)
-	var elements []string
-	for _, v := range values {
-		elements = append(elements, quoted(v))
-	}
-	return "[" + strings.Join(elements, ", ") + "]", err
+	return "[" + strings.Join(memoir.Map(values, quoted), ", ") + "]", err
 }
 
 // quoted returns a text as YAML that is valid in any place, also within brackets.

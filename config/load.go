@@ -220,11 +220,7 @@ func (s *Settings) loadEnviron(o Options, home string) error {
 }
 
 func variables() []string {
-	out := slices.Clone(reservedVariables)
-	for _, d := range definitions {
-		out = append(out, variableOf(d.name))
-	}
-	return out
+	return append(memoir.Map(names(definitions), variableOf), reservedVariables...)
 }
 
 // longUnits matches weeks and days, which time.ParseDuration does not accept.

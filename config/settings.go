@@ -181,10 +181,7 @@ func (d definition) value(of any, name, origin string) Value {
 // Values lists every effective value in the order of the table, then the settings of projects and
 // providers, by name. A command that prints a key may contain one, so only its length is given.
 func (s Settings) Values() []Value {
-	var values []Value
-	for _, d := range definitions {
-		values = append(values, d.value(&s, d.name, s.Origin(d.name)))
-	}
+	values := memoir.Map(definitions, func(d definition) Value { return d.value(&s, d.name, s.Origin(d.name)) })
 	for _, dir := range slices.Sorted(maps.Keys(s.Projects)) {
 		name := nameProjects + "." + dir
 		values = append(values, Value{Name: name, Value: s.Projects[dir], Origin: s.Origin(name), Doc: projectName.doc})

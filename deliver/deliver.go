@@ -59,7 +59,7 @@ const maxSame = 10
 // is called for the statement, returns false.
 func (r Reader) AfterFailure(line, output string, first func(Known) bool) (string, error) {
 	failed := extract.ReadFailed(line, output)
-	content, err := r.content()
+	content, err := r.open(memory.StatementsFile)
 	if err != nil || len(failed.Signatures) == 0 {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 // OnEdit says what earlier sessions decided, refuted or saw fail that names a file, the newest first, for which first
 // returns true. The path is relative to the top of the working tree.
 func (r Reader) OnEdit(path string, first func(Known) bool) (string, error) {
-	content, err := r.content()
+	content, err := r.open(memory.StatementsFile)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +110,7 @@ func (r Reader) OnEdit(path string, first func(Known) bool) (string, error) {
 	all, err = r.holding(slices.DeleteFunc(all, func(k Known) bool {
 		return !concerns(k.Statement, path) || !r.trusted(k)
 	}))
-	return edit(path, all, first), err
+	return listed("Of "+memoir.CodeSpan(memory.Neutralise(path))+", earlier sessions:", MaxBytes, all, first), err
 }
 
 // Bounds of what is told at a prompt.
@@ -122,7 +122,7 @@ const (
 // AtPrompt says the lines of MEMORY.md with some keys, in their order, of which first accepts a statement. A line is of
 // the last days, or the working tree confirms it.
 func (r Reader) AtPrompt(keys []string, now time.Time, first func(Known) bool) (string, error) {
-	content, err := r.content()
+	content, err := r.open(memory.StatementsFile)
 	all, errStatements := r.statements(content, `"id":`)
 	if err = cmp.Or(err, errStatements); err == nil {
 		all, err = r.holding(all)
@@ -220,9 +220,7 @@ func (r Reader) statements(content []byte, text string) (out []Known, err error)
 
 func newestFirst(a, b Known) int { return cmp.Compare(b.At, a.At) }
 
-// content returns the file of statements; empty if there is none.
-func (r Reader) content() ([]byte, error) { return r.open(memory.StatementsFile) }
-
+// open returns a file of the memory; empty if there is none.
 func (r Reader) open(file string) ([]byte, error) {
 	content, err := r.Root.Open(file)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
@@ -338,13 +336,8 @@ func failure(k Known) string {
 	return framed(head + memoir.CodeSpan(command) + "; " + passed + ".")
 }
 
-// edit says what is known of a file: as many statements as fit and as first, which is called once for each of them,
-// accepts. The text is empty if there is none.
-func edit(path string, all []Known, first func(Known) bool) string {
-	return listed("Of "+memoir.CodeSpan(memory.Neutralise(path))+", earlier sessions:", MaxBytes, all, first)
-}
-
-// listed says statements below a heading, as many as fit in limit bytes and as first accepts.
+// listed says statements below a heading, as many as fit in limit bytes and as first, which is called once for each of
+// them, accepts. The text is empty if there is none.
 func listed(text string, limit int, all []Known, first func(Known) bool) string {
 	room := limit - len(begin) - len(end) - len(text)
 	told := false

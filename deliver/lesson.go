@@ -5,12 +5,13 @@ import (
 
 	"memoir"
 	"memoir/extract"
+	"memoir/memory"
 )
 
 // Lesson returns what an agent would have needed to know: the newest failure with what passed then, best one whose
 // error points to it, else the newest rule that the person gave more than once. It is zero if there is none.
 func (r Reader) Lesson() (Known, error) {
-	content, err := r.content()
+	content, err := r.open(memory.StatementsFile)
 	if err != nil || len(content) == 0 {
 		return Known{}, err
 	}

@@ -99,9 +99,7 @@ func (f FileRecord) lacksHooks(e Env, a Agent) (what []string) {
 			what = append(what, "hooks of tool calls")
 		}
 		for _, one := range wanted.entries {
-			if wanted.path == f.Path && hooks && one.List && !slices.ContainsFunc(f.Entries, func(e Entry) bool {
-				return strings.Join(e.At, ".") == strings.Join(one.At, ".")
-			}) {
+			if wanted.path == f.Path && hooks && one.List && (file{entries: f.Entries}).lacks(one) {
 				what = append(what, one.What)
 			}
 		}

@@ -324,10 +324,7 @@ func insertTOML(text []byte, e Entry, _ int) ([]byte, error) {
 
 // removeTOML removes a table and those below it, from their headers to their last keys.
 func removeTOML(text []byte, at []string, _ int) ([]byte, error) {
-	var name []string
-	for _, key := range at {
-		name = append(name, `["']?`+regexp.QuoteMeta(key)+`["']?`)
-	}
+	name := memoir.Map(at, func(key string) string { return `["']?` + regexp.QuoteMeta(key) + `["']?` })
 	header := regexp.MustCompile(`^\s*\[\s*` + strings.Join(name, `\s*\.\s*`) + `\s*[\].]`)
 	empty := []byte(eolOf(text) + eolOf(text))
 	var out, behind []byte // behind has the lines after the last key

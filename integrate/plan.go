@@ -132,10 +132,10 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	return &change, nil
 }
 
-// lacks reports whether an entry that was added earlier is no longer wanted.
-func (f file) lacks(earlier Entry) bool {
+// lacks reports whether a file has no entry in the place of another one.
+func (f file) lacks(other Entry) bool {
 	return !slices.ContainsFunc(f.entries, func(e Entry) bool {
-		return strings.Join(e.At, ".") == strings.Join(earlier.At, ".")
+		return strings.Join(e.At, ".") == strings.Join(other.At, ".")
 	})
 }
 
@@ -158,10 +158,7 @@ func drifted(f file, current []byte) (what []string) {
 // TakeBack plans how a change is undone: byte for byte if nobody else has changed the file, else by removing
 // memoir's entries.
 func (f FileRecord) TakeBack() (Change, error) {
-	change := Change{Agent: f.Agent, Path: f.Path}
-	for _, e := range f.Entries {
-		change.What = append(change.What, e.What)
-	}
+	change := Change{Agent: f.Agent, Path: f.Path, What: memoir.Map(f.Entries, func(e Entry) string { return e.What })}
 	var err error
 	if change.Before, err = readIn(f.Project, f.Path); err == nil {
 		change.After, err = f.undone(change.Before)

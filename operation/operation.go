@@ -81,11 +81,7 @@ type Entries struct {
 
 // EntriesOf returns the form of a list of entries.
 func EntriesOf(entries []memoir.Entry) Entries {
-	out := Entries{[]Entry{}}
-	for _, e := range entries {
-		out.Entries = append(out.Entries, EntryOf(e))
-	}
-	return out
+	return Entries{memoir.Map(entries, EntryOf)}
 }
 
 // Remember redacts an entry and stores it. If it exists, added is false, and stored is the existing one.

@@ -180,11 +180,7 @@ func waits(line string, answered map[string]int64) bool {
 
 // Evidence adds to the sessions of lines the items that show them.
 func (a Access) Evidence(ctx context.Context, st *store.Store, lines ...ReviewLine) error {
-	var of []Statement
-	for _, l := range lines {
-		of = append(of, l.Statement)
-	}
-	return a.fill(ctx, st, of)
+	return a.fill(ctx, st, memoir.Map(lines, func(l ReviewLine) Statement { return l.Statement }))
 }
 
 // An Answer is what a person decided about a line of a review. An edit has a text.

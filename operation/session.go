@@ -36,16 +36,13 @@ type Session struct {
 // SessionOf returns the form of a session with clean texts, except the paths of its files: a person needs them to find
 // the files.
 func SessionOf(s memoir.Session, clean func(string) string) Session {
-	out := Session{
+	return Session{
 		ID: clean(s.ID), Source: string(s.Source), Project: s.ProjectID, Title: clean(s.Title), CWD: clean(s.CWD),
-		Files: []string{}, Bytes: s.Bytes, CreatedAt: Time(s.CreatedAt), UpdatedAt: Time(s.UpdatedAt),
+		Files: memoir.Map(s.Files, func(f memoir.File) string { return f.Path }), Bytes: s.Bytes,
+		CreatedAt: Time(s.CreatedAt), UpdatedAt: Time(s.UpdatedAt),
 		Kind: string(s.Kind), Reason: string(s.Reason), Error: clean(s.Error), Parent: clean(s.ParentID),
 		Branch: clean(s.Branch), Remote: clean(s.Remote),
 	}
-	for _, f := range s.Files {
-		out.Files = append(out.Files, f.Path)
-	}
-	return out
 }
 
 // Key returns the session's key.
@@ -67,11 +64,7 @@ func ListSessions(ctx context.Context, st *store.Store, filter store.Filter, mos
 	if most > 0 && err == nil {
 		out.All, err = st.CountSessions(ctx, filter)
 	}
-	var keys []string
-	for _, s := range found {
-		keys = append(keys, s.Key())
-	}
-	titles, errTitles := st.Titles(ctx, keys)
+	titles, errTitles := st.Titles(ctx, memoir.Map(found, memoir.Session.Key))
 	for _, s := range found {
 		s.Title = cmp.Or(titles[s.Key()], s.Title)
 		out.Sessions = append(out.Sessions, SessionOf(s, clean))
@@ -93,11 +86,8 @@ func FindSession(ctx context.Context, st *store.Store, ref string, shown func(me
 	case 1:
 		return found[0], nil
 	}
-	var keys []string
-	for _, s := range found {
-		keys = append(keys, s.Key())
-	}
-	return memoir.Session{}, memoir.Errorf(memoir.CodeUsage, "use one of "+memoir.Cut(strings.Join(keys, ", "), 200),
+	keys := strings.Join(memoir.Map(found, memoir.Session.Key), ", ")
+	return memoir.Session{}, memoir.Errorf(memoir.CodeUsage, "use one of "+memoir.Cut(keys, 200),
 		"%q matches %d sessions", ref, len(found))
 }
 

@@ -41,15 +41,10 @@ type Project struct {
 // ProjectOf returns the form of a project with clean texts, except its id: a folder has that name.
 func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Project {
 	out := Project{
-		ID: r.ID, Name: clean(r.Name), Directories: []string{}, Remote: clean(r.Remote), Aliases: []string{},
+		ID: r.ID, Name: clean(r.Name), Directories: memoir.Map(CheckoutsFirst(r.Directories), clean),
+		Remote: clean(r.Remote), Aliases: memoir.Map(r.Aliases, clean),
 		Sessions: r.Sessions, Extractions: r.Extractions, Notes: r.Notes, Generation: int64(r.Generation),
 		PublishedAt: Time(r.PublishedAt), Due: r.Due,
-	}
-	for _, dir := range CheckoutsFirst(r.Directories) {
-		out.Directories = append(out.Directories, clean(dir))
-	}
-	for _, alias := range r.Aliases {
-		out.Aliases = append(out.Aliases, clean(alias))
 	}
 	link := memory.At(home, r.ID).Link()
 	if _, err := os.Stat(link); err == nil {
@@ -202,9 +197,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if errs[3] = err; cmp.Or(errs[:]...) != nil {
 		return out, cmp.Or(errs[:]...)
 	}
-	for _, s := range unread {
-		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})
-	}
+	out.Unreadable = memoir.Map(unread, func(s memoir.Session) Unreadable {
+		return Unreadable{redact(s.Key()), redact(s.Error)}
+	})
 	next, err := pipeline.Glance(ctx, st, opts)
 	if err == nil {
 		err = st.Room()
@@ -350,12 +345,10 @@ func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func
 }
 
 func failedJobs(jobs []store.FailedJob, redact func(string) string) []Failed {
-	out := []Failed{}
-	for _, j := range jobs {
-		out = append(out, Failed{Kind: j.Kind, Session: j.Key, Error: redact(j.Error), Attempts: j.Attempts,
-			Crashes: j.Crashes, Next: Time(j.Next), Title: redact(j.Title), Suspect: j.Suspect, Model: j.Model})
-	}
-	return out
+	return memoir.Map(jobs, func(j store.FailedJob) Failed {
+		return Failed{Kind: j.Kind, Session: j.Key, Error: redact(j.Error), Attempts: j.Attempts, Crashes: j.Crashes,
+			Next: Time(j.Next), Title: redact(j.Title), Suspect: j.Suspect, Model: j.Model}
+	})
 }
 
 // Spent is the use of language models for one day, project, model, phase and outcome.

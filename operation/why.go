@@ -161,10 +161,7 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	for _, e := range extractions {
 		left[e.SessionKey] = true
 	}
-	var keys []string
-	for _, e := range m.published {
-		keys = append(keys, e.SessionKey)
-	}
+	keys := memoir.Map(m.published, func(e memoir.Extraction) string { return e.SessionKey })
 	found, errFound := st.Sessions(ctx, store.Filter{Keys: keys})
 	own, errOwn := st.Sessions(ctx, store.Filter{Project: m.project})
 	said, errSaid := st.Said(ctx, m.project)
@@ -276,11 +273,9 @@ func (a Access) itemsOf(ctx context.Context, st *store.Store, key string) ([]Evi
 		return nil, memoir.Errorf(memoir.CodeNotFound, "", "its transcript is on another machine")
 	}
 	reading, err := a.Show(ctx, st, key, 0)
-	var out []EvidenceItem
-	for _, it := range reading.Items {
-		out = append(out, EvidenceItem{it.N, memoir.CutBytes(it.Shown, maxItem, "…")})
-	}
-	return out, err
+	return memoir.Map(reading.Items, func(it Item) EvidenceItem {
+		return EvidenceItem{it.N, memoir.CutBytes(it.Shown, maxItem, "…")}
+	}), err
 }
 
 // A Line is a line of MEMORY.md or of the injected text.

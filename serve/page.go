@@ -71,10 +71,8 @@ func projectName(id string) string {
 }
 
 // agents lists the agents and applications whose sessions can be listed.
-func agents() (names []string) {
-	for _, agent := range rollout.Agents {
-		names = append(names, string(agent.Source))
-	}
+func agents() []string {
+	names := memoir.Map(rollout.Agents, func(a rollout.Agent) string { return string(a.Source) })
 	slices.Sort(names)
 	return append(names, string(memoir.SourceConversation), string(memoir.SourceUnknown))
 }

@@ -102,7 +102,7 @@ func (p *program) before(c *cli.Context) error {
 		p.ui.printf("memoir %s\n", version())
 		return status(exitDone)
 	}
-	if err := checkWord(c); err != nil {
+	if err := checkWords(c); err != nil {
 		return err
 	}
 	p.page(c)

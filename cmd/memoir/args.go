@@ -21,14 +21,26 @@ func notFoundf(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeNotFound, hint, format, args...)
 }
 
-// checkWord refuses the first word after a command that takes no arguments, or only flags, unless it is one of its
-// subcommands.
-func checkWord(c *cli.Context) error {
-	word := c.Args().First()
-	takes := c.Command.ArgsUsage != "" && !strings.HasPrefix(c.Command.ArgsUsage, "--")
-	if c.NArg() == 0 || takes || c.Command.Command(word) != nil {
-		return nil
+// checkWords refuses words that a command does not take and, unless help is asked for, the lack of those that it needs,
+// by its ArgsUsage. A blank word, such as an empty variable of a script, is none; only a value may be blank.
+func checkWords(c *cli.Context) error {
+	given, usage := c.Args().Slice(), c.Command.ArgsUsage
+	if strings.HasPrefix(usage, "--") { // only flags
+		usage = ""
 	}
+	words, blank := strings.Fields(usage), func(word string) bool { return strings.TrimSpace(word) == "" }
+	switch least := len(words) - strings.Count(usage, "["); {
+	case c.Command.Command(c.Args().First()) != nil:
+	case len(given) > len(words) && !strings.Contains(usage, "..."):
+		return spareWord(c, given[len(words)])
+	case c.Bool("help"), c.Bool("last"): // the last session needs no name
+	case len(given) < least, slices.ContainsFunc(given[:least-strings.Count(usage, "VALUE")], blank):
+		return usagef("", "%s needs %s", calledAs(c), usage)
+	}
+	return nil
+}
+
+func spareWord(c *cli.Context, word string) error {
 	var names []string
 	for _, c := range c.Command.Subcommands {
 		// A typing error must not lead to a command that removes data: restore is near reset.
@@ -53,8 +65,12 @@ var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "u
 
 // choices are the values of flags, by the placeholders in their usage.
 func choices() map[string][]string {
-	return map[string][]string{"SOURCE": sources(), "REASON": names(memoir.Reasons), "SCOPE": {"user", "project"},
+	return map[string][]string{"SOURCE": sources(), "REASON": reasons(), "SCOPE": {"user", "project"},
 		"WHEN": {"auto", "always", "never"}, "CHANNEL": {"instructions"}, "KIND": search.Kinds}
+}
+
+func reasons() []string {
+	return memoir.Map(memoir.Reasons, func(r memoir.Reason) string { return string(r) })
 }
 
 // placeholder returns what stands for the value in the usage of a flag, "" if the flag takes none.

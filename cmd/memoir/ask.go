@@ -173,9 +173,6 @@ func searchCommand(p *program) *cli.Command {
 
 func (p *program) search(c *cli.Context) error {
 	query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
-	if query == "" {
-		return usagef("", "search needs words")
-	}
 	if n := c.Int("max"); n > 1000 {
 		return usagef("", "--max: must be at most 1000, not %d", n)
 	}

@@ -79,10 +79,7 @@ func completionCommand(p *program) *cli.Command {
 			`memoir completion zsh > "${fpath[1]}/_memoir"`,
 			"memoir completion fish > ~/.config/fish/completions/memoir.fish"),
 		Action: func(c *cli.Context) error {
-			shell, err := argument(c, "shell")
-			if err != nil {
-				return err
-			}
+			shell := c.Args().First()
 			script, ok := completionScripts[shell]
 			if !ok {
 				return usagef("one of "+strings.Join(shells(), ", "), "no completion for shell %q", shell)

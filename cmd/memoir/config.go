@@ -123,10 +123,7 @@ func (p *program) printSettings(c *cli.Context, home, dir string, values []confi
 }
 
 func (p *program) getSetting(c *cli.Context) error {
-	name, err := argument(c, "setting")
-	if err == nil {
-		name, _, err = config.Describe(name, config.UserHome(p.environ))
-	}
+	name, _, err := config.Describe(c.Args().First(), config.UserHome(p.environ))
 	if err != nil {
 		return err
 	}
@@ -150,9 +147,6 @@ func (p *program) getSetting(c *cli.Context) error {
 }
 
 func (p *program) setSetting(c *cli.Context) error {
-	if c.NArg() < 2 {
-		return usagef("", "%s needs a setting and its value", calledAs(c))
-	}
 	name, values := c.Args().First(), c.Args().Tail()
 	for _, v := range append(slices.Clone(values), strings.Join(values, " ")) {
 		if p.redact(v) != v {
@@ -174,10 +168,7 @@ func (p *program) setSetting(c *cli.Context) error {
 }
 
 func (p *program) unsetSetting(c *cli.Context) error {
-	name, err := argument(c, "setting")
-	if err != nil {
-		return err
-	}
+	name := c.Args().First()
 	return p.changeSetting(c, name, func(f *config.File) (string, error) {
 		was, err := f.Unset(name)
 		if !was {
@@ -248,9 +239,9 @@ func trustCommand(p *program) *cli.Command {
 			yesFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			dir, err := optional(c)
-			home, errHome := p.home(c)
-			if err = cmp.Or(err, errHome); err != nil {
+			dir := c.Args().First()
+			home, err := p.home(c)
+			if err != nil {
 				return err
 			}
 			if c.Bool("list") {

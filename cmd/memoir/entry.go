@@ -84,11 +84,7 @@ const (
 )
 
 func (p *program) recap(c *cli.Context) error {
-	_, err := optional(c)
-	var session memoir.Session
-	if err == nil {
-		session, err = p.sessionToRecap(c)
-	}
+	session, err := p.sessionToRecap(c)
 	if err != nil {
 		return err
 	}
@@ -191,13 +187,7 @@ func journalCommand(p *program) *cli.Command {
 				Flags: []cli.Flag{projectRefFlag(), jsonFlag()}, Action: p.searchJournal,
 			},
 		},
-		Action: func(c *cli.Context) error {
-			day, err := optional(c)
-			if err != nil {
-				return err
-			}
-			return p.printPage(c, day)
-		},
+		Action: func(c *cli.Context) error { return p.printPage(c, c.Args().First()) },
 	}
 }
 
@@ -220,9 +210,6 @@ func (p *program) printPage(c *cli.Context, name string) error {
 
 func (p *program) searchJournal(c *cli.Context) error {
 	words := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
-	if words == "" {
-		return usagef("", "journal search needs a text")
-	}
 	b, id, err := p.pages(c)
 	if err != nil {
 		return err

@@ -158,7 +158,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		return p.result(c, nil, forgottenJSON{[]string{}, 0, pipeline.ForgetReport{
 			Projects: []pipeline.ForgottenIn{}, Removed: []string{}}}, func() {})
 	}
-	forget.Keys, forget.Projects = keysOf(found.Sessions), found.Projects
+	forget.Keys, forget.Projects = memoir.Map(found.Sessions, memoir.Session.Key), found.Projects
 	do := "remove all memory of " + cmp.Or(kinds(forget.Keys, found.Lines), "the text")
 	if forget.Project != "" {
 		do = "remove the memory of " + forget.Project + " with " + cmp.Or(kinds(forget.Keys, nil), "no session")
@@ -186,7 +186,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}
 	p.sayRemoved(report.Removed)
 	found.Sessions = slices.DeleteFunc(found.Sessions, func(s memoir.Session) bool { return before[s.Key()] })
-	switch left := kinds(keysOf(found.Sessions), found.Lines); {
+	switch left := kinds(memoir.Map(found.Sessions, memoir.Session.Key), found.Lines); {
 	case forget.Project != "":
 		p.ui.say("forgot %s with %s", forget.Project, cmp.Or(left, "no session"))
 		p.ui.sayHint("new sessions there create a new project; to prevent this, add its directory to exclude in config.yml")
@@ -234,14 +234,6 @@ func (p *program) showFound(found pipeline.Found, match string) {
 		}
 		p.ui.printf("%s %s%s\n", line.Project, p.redact(line.Path), text)
 	}
-}
-
-func keysOf(sessions []memoir.Session) []string {
-	keys := []string{}
-	for _, s := range sessions {
-		keys = append(keys, s.Key())
-	}
-	return keys
 }
 
 // sayForgotten reports the state of each memory.

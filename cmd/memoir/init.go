@@ -176,11 +176,7 @@ func (s *setup) find() (err error) {
 }
 
 func listed(all []pipeline.Counted) string {
-	var parts []string
-	for _, c := range all {
-		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Sessions))
-	}
-	return shortened(parts)
+	return shortened(memoir.Map(all, func(c pipeline.Counted) string { return fmt.Sprintf("%s %d", c.Name, c.Sessions) }))
 }
 
 func (s *setup) choose() (err error) {
@@ -242,11 +238,9 @@ func (s *setup) askModel(offers []model.Offer) (string, error) {
 		return offers[0].Model, nil
 	}
 	s.ui.say("a model reads the sessions and writes the memory:")
-	var choices []string
-	for _, o := range offers {
-		choices = append(choices, fmt.Sprintf("%-28s %s", o.Model, o.Why))
-	}
-	n, err := s.ui.pick(s.ctx, "which one?", choices)
+	n, err := s.ui.pick(s.ctx, "which one?", memoir.Map(offers, func(o model.Offer) string {
+		return fmt.Sprintf("%-28s %s", o.Model, o.Why)
+	}))
 	if err != nil || n == 0 {
 		return "", notConfirmed(s.ui, err, declined)
 	}
@@ -341,11 +335,7 @@ var askable = lazyregexp.New(`[\p{L}\p{N}_][\p{L}\p{N}_.-]*`)
 // question that finds it.
 func (s *setup) showLesson(shown string, elsewhere bool) error {
 	rows, err := s.store.Projects(s.ctx)
-	ids := []string{cmp.Or(shown, memoir.UserProjectID)}
-	for _, row := range rows {
-		ids = append(ids, row.ID)
-	}
-	for _, id := range ids {
+	for _, id := range append([]string{cmp.Or(shown, memoir.UserProjectID)}, idsOf(rows)...) {
 		k, failed := s.reader(s.c, s.opts.Home, id, "", "").Lesson()
 		if err = cmp.Or(err, failed); err != nil || k.ID == "" {
 			continue

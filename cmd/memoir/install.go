@@ -186,11 +186,8 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	return in, err
 }
 
-func agentNames() (names []string) {
-	for _, a := range integrate.Agents {
-		names = append(names, a.Name)
-	}
-	return names
+func agentNames() []string {
+	return memoir.Map(integrate.Agents, func(a integrate.Agent) string { return a.Name })
 }
 
 func unknownAgent(name string) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -89,9 +88,8 @@ func restoreCommand(p *program) *cli.Command {
 }
 
 func (p *program) restore(c *cli.Context) error {
-	text, err := argument(c, "generation's number")
-	n, errNumber := generationNumber(text)
-	if err = cmp.Or(err, errNumber); err != nil {
+	n, err := generationNumber(c.Args().First())
+	if err != nil {
 		return err
 	}
 	opts, st, err := p.openToChange(c)
@@ -175,9 +173,6 @@ func (p *program) diff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.NArg() > 2 {
-		return usagef("", "diff takes at most two generations; unexpected %q", c.Args().Get(2))
-	}
 	var numbers [2]int
 	for i, text := range c.Args().Slice() {
 		if numbers[i], err = generationNumber(text); err != nil {
@@ -215,9 +210,9 @@ func catCommand(p *program) *cli.Command {
 			"memoir cat skills", "memoir cat . --project mise"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
-			place, err := argument(c, "path")
-			home, id, errProject := p.projectID(c)
-			if err = cmp.Or(err, errProject); err != nil {
+			place := c.Args().First()
+			home, id, err := p.projectID(c)
+			if err != nil {
 				return err
 			}
 			content, err := memory.At(home, id).Open(place)

@@ -114,19 +114,16 @@ func notesCommand(p *program) *cli.Command {
 			} else if c.IsSet("journal") {
 				return p.printPage(c, c.String("journal"))
 			}
-			open, list := p.openForReading, len(words) == 0 && !c.Bool("recent")
+			list := len(words) == 0 && !c.Bool("recent")
 			read := func(b entry.Book, ids []string) ([]memoir.Entry, error) {
 				if list {
 					return b.Notes(c.Context, ids, c.String("category"))
 				}
 				return b.Recall(c.Context, ids, c.String("category"), words)
 			}
-			if !list {
-				open = p.openForWriting
-			}
-			notes, err := p.readNotes(c, open, read)
+			notes, err := p.readNotes(c, !list, read)
 			if !list && memoir.CodeOf(err) == memoir.CodeStorage { // the access cannot be recorded
-				notes, err = p.readNotes(c, p.openForReading, read)
+				notes, err = p.readNotes(c, false, read)
 			}
 			return p.printNotes(c, err, notes, list)
 		},
@@ -230,11 +227,17 @@ func otherProject(command string) string {
 	return "use --project for another project"
 }
 
-// readNotes reads the notes of the user and of --project or this directory's project, if it has one. An empty home has
-// no notes.
-func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Store, error),
-	read func(entry.Book, []string) ([]memoir.Entry, error)) ([]memoir.Entry, error) {
-	st, err := open(c)
+// readNotes reads the notes of the user and of --project or this directory's project, if it has one, and may record
+// that. An empty home has no notes.
+func (p *program) readNotes(c *cli.Context, record bool, read func(entry.Book, []string) ([]memoir.Entry, error)) (
+	[]memoir.Entry, error) {
+	var st *store.Store
+	var err error
+	if record {
+		_, st, err = p.openToChange(c)
+	} else {
+		st, err = p.openForReading(c)
+	}
 	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") {
 		return nil, nil
 	}

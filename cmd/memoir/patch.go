@@ -36,12 +36,9 @@ project without a memory gets one with four sections: user, feedback, project, r
 }
 
 func (p *program) patch(c *cli.Context) error {
-	path, err := argument(c, "file, or -")
-	if err != nil {
-		return err
-	}
 	var patch []byte
-	if path == "-" {
+	var err error
+	if path := c.Args().First(); path == "-" {
 		patch, err = io.ReadAll(io.LimitReader(os.Stdin, entry.MaxPatch+1))
 	} else {
 		patch, err = disk.ReadFile(path, entry.MaxPatch)
@@ -123,12 +120,9 @@ func mountCommand(p *program) *cli.Command {
 }
 
 func (p *program) mount(c *cli.Context) error {
-	dir, err := argument(c, "directory")
-	if err == nil && !isDirectory(dir) {
-		err = usagef("mount writes DIR/.memoir", "%s is not a directory", dir)
-	}
-	if err != nil {
-		return err
+	dir := c.Args().First()
+	if !isDirectory(dir) {
+		return usagef("mount writes DIR/.memoir", "%s is not a directory", dir)
 	}
 	opts, err := p.options(c, nil)
 	if err != nil {

@@ -190,11 +190,11 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]string, erro
 		return []string{row.ID}, err
 	}
 	rows, err := st.Projects(c.Context)
-	ids := []string{}
-	for _, row := range rows {
-		ids = append(ids, row.ID)
-	}
-	return ids, err
+	return idsOf(rows), err
+}
+
+func idsOf(rows []store.ProjectRow) []string {
+	return memoir.Map(rows, func(r store.ProjectRow) string { return r.ID })
 }
 
 // projectID returns the home and the id of the project of --project, else of this directory. It opens the registry
@@ -273,9 +273,6 @@ func regroupCommand(p *program, name, args, usage, about string, examples ...str
 
 // regroup says what will move from a project, asks, moves it unless --dry-run was given, and prints the result.
 func (p *program) regroup(c *cli.Context) error {
-	if c.NArg() != len(strings.Fields(c.Command.ArgsUsage)) || slices.Contains(c.Args().Slice(), "") {
-		return usagef("`memoir projects` lists projects", "%s needs %s", calledAs(c), c.Command.ArgsUsage)
-	}
 	opts, st, err := p.openToChange(c)
 	if err != nil {
 		return err
@@ -293,10 +290,9 @@ func (p *program) regroup(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var what []string
-	for _, to := range slices.Sorted(maps.Keys(moves)) {
-		what = append(what, cmp.Or(kinds(moves[to], nil), "no session")+" to "+p.redact(to))
-	}
+	what := memoir.Map(slices.Sorted(maps.Keys(moves)), func(to string) string {
+		return cmp.Or(kinds(moves[to], nil), "no session") + " to " + p.redact(to)
+	})
 	text := strings.Join(what, ", ") + " from " + rows[0].ID
 	if len(rows) > 1 {
 		text += ", with journals, hand edits and history, and remove its " + count(int(rows[0].Generation), "generation")
@@ -330,7 +326,7 @@ func regrouping(ctx context.Context, st *store.Store, rows []store.ProjectRow) (
 			return nil, nil, usagef("name two projects", "%s cannot be merged into %s", from.ID, into.ID)
 		}
 		sessions, err := st.Sessions(ctx, store.Filter{Project: from.ID})
-		return map[string][]string{into.ID: keysOf(sessions)},
+		return map[string][]string{into.ID: memoir.Map(sessions, memoir.Session.Key)},
 			func(ctx context.Context, c store.ProjectClaim) error { return st.Merge(ctx, c, into.ID) }, err
 	}
 	moves, err = st.Parts(ctx, from.ID)
@@ -338,10 +334,7 @@ func regrouping(ctx context.Context, st *store.Store, rows []store.ProjectRow) (
 		err = notFoundf("the setting projects separates directories",
 			"%s has nothing to split: it got nothing by a merge or a renamed remote", from.ID)
 	}
-	var parts []memoir.Project
-	for _, identity := range slices.Sorted(maps.Keys(moves)) {
-		parts = append(parts, project.Named(identity))
-	}
+	parts := memoir.Map(slices.Sorted(maps.Keys(moves)), project.Named)
 	return moves, func(ctx context.Context, c store.ProjectClaim) error { return st.Split(ctx, c, parts) }, err
 }
 

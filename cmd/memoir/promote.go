@@ -52,9 +52,6 @@ func (p *program) checkout(c *cli.Context, branch string) (project.Upstream, err
 }
 
 func (p *program) promote(c *cli.Context) error {
-	if c.NArg() == 0 || slices.Contains(c.Args().Slice(), "") {
-		return usagef("`memoir why TEXT` shows ids", "%s needs the id of a statement", calledAs(c))
-	}
 	u, err := p.checkout(c, "")
 	if err != nil {
 		return err
@@ -105,10 +102,7 @@ func (p *program) promote(c *cli.Context) error {
 }
 
 func (p *program) demote(c *cli.Context) error {
-	id, err := argument(c, "statement's id")
-	if err != nil {
-		return err
-	}
+	id := c.Args().First()
 	u, err := p.checkout(c, "")
 	if err != nil {
 		return err
@@ -211,8 +205,8 @@ func containerFlags(more ...cli.Flag) []cli.Flag {
 // hubNamed returns the hub of the command line; the zero Hub if it names none.
 func (p *program) hubNamed(c *cli.Context) (h team.Hub, err error) {
 	names := slices.ContainsFunc([]string{"token-env", "as", "transcripts"}, c.IsSet)
-	if h.URL, err = optional(c); err != nil || h.URL == "" && !names {
-		return h, err
+	if h.URL = c.Args().First(); h.URL == "" && !names {
+		return h, nil
 	}
 	if h.URL == "" || c.String("token-env") == "" {
 		return h, usagef("the token of a machine that has joined; an argument would show it to all users",

@@ -59,14 +59,13 @@ func (p *program) redactText(c *cli.Context) error {
 			return usagef("", "--%s needs --stored", name)
 		}
 	}
-	path, err := optional(c)
-	scanner, errScanner := p.scanner(c)
-	if err = cmp.Or(err, errScanner); err != nil {
+	scanner, err := p.scanner(c)
+	if err != nil {
 		return err
 	}
 	// One Redactor for all pieces: a secret seen in one is removed from the others.
 	redactor := scanner.Session()
-	path = cmp.Or(path, "-")
+	path := cmp.Or(c.Args().First(), "-")
 	most := int(p.memories(c).Heap() / bytesPerSecret)
 	clean, err := p.learn(c.Context, path, redactor, most)
 	if err != nil {
@@ -163,7 +162,7 @@ func (p *program) scanStored(c *cli.Context) error {
 		return err
 	}
 	return p.reportFindings(c, report.Places, len(report.Places), count(report.Texts, "stored text"),
-		"`memoir redact --stored` removes them", p.incomplete(report.Unread))
+		"`memoir redact --stored` removes them", incomplete(p.ui, report.Unread, stillStored))
 }
 
 // limitToProject applies --project.
@@ -178,16 +177,17 @@ func (p *program) limitToProject(c *cli.Context, st *store.Store, opts *pipeline
 }
 
 // incomplete warns of files that were not scanned. Any of these is an error.
-func (p *program) incomplete(unread []string) error {
+func incomplete[T any](u *ui, unread []T, hint string) error {
 	for _, file := range unread {
-		p.ui.warn("", "not scanned: %s", file)
+		u.warn("", "not scanned: %v", file)
 	}
 	if len(unread) == 0 {
 		return nil
 	}
-	return memoir.Errorf(memoir.CodeUnreadable, "secrets in unread files are still stored", "%s could not be read",
-		count(len(unread), "path"))
+	return memoir.Errorf(memoir.CodeUnreadable, hint, "%s could not be scanned", count(len(unread), "path"))
 }
+
+const stillStored = "secrets in unread files are still stored"
 
 // redactStored is `redact --stored`.
 func (p *program) redactStored(c *cli.Context) error {
@@ -213,10 +213,10 @@ func (p *program) redactStored(c *cli.Context) error {
 	if err := p.result(c, nil, done, func() {}); err != nil {
 		return err
 	}
-	incomplete := p.incomplete(done.Unread)
+	err = incomplete(p.ui, done.Unread, stillStored)
 	if len(done.Places) == 0 {
 		p.ui.say("no secrets in %s", count(done.Texts, "stored text"))
-		return incomplete
+		return err
 	}
 	p.sayRemoved(done.Removed)
 	rules := map[string]int{}
@@ -225,7 +225,7 @@ func (p *program) redactStored(c *cli.Context) error {
 	}
 	p.ui.say("redacted %s: %s rewritten, %s removed", secretsOf(rules), count(done.Rows, "text"),
 		count(done.Archives, "earlier generation"))
-	return incomplete
+	return err
 }
 
 // secretsOf counts secrets, in all and by rule: "3 secrets (aws-access-token 1, github-pat 2)".

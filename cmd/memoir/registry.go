@@ -36,12 +36,6 @@ func (p *program) openStore(ctx context.Context, home string, settings config.Se
 	return store.Open(ctx, filepath.Join(home, databaseName), p.forWork(settings))
 }
 
-// openForWriting opens the database of a home that must exist.
-func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
-	_, st, err := p.openToChange(c)
-	return st, err
-}
-
 // openForReading opens a home's database without a write transaction. If it does not exist, the
 // error has the code memoir.CodeNotFound.
 func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
@@ -146,7 +140,7 @@ func (p *program) options(c *cli.Context, flags map[string]string) (opts pipelin
 	return opts, cmp.Or(errs[:]...)
 }
 
-// openToChange is openForWriting with the options of the pipeline.
+// openToChange opens the database of a home that must exist for writing. It also returns the options of the pipeline.
 func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, error) {
 	opts, err := p.options(c, nil)
 	if err != nil {
@@ -212,12 +206,8 @@ func clearCommand(p *program) *cli.Command {
 }
 
 func (p *program) clear(c *cli.Context) error {
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return err
-	}
+	opts, st, err := p.openToChange(c)
 	home, all := opts.Home, c.Bool("all")
-	st, err := p.openForWriting(c)
 	gone := memoir.CodeOf(err) == memoir.CodeNotFound && isDirectory(filepath.Join(home, "projects"))
 	if all && gone { // of the database; its folders are there
 		st, err = p.openStore(c.Context, home, opts.Settings)

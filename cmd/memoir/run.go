@@ -257,7 +257,7 @@ func enqueueCommand(p *program) *cli.Command {
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			st, err := p.openForWriting(c)
+			_, st, err := p.openToChange(c)
 			if c.Bool("all") && memoir.CodeOf(err) == memoir.CodeNotFound { // cron may run before the first run
 				p.ui.sayError(err)
 				return p.result(c, nil, map[string][]string{"projects": {}}, func() {})

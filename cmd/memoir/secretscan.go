@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/secrets"
@@ -193,12 +192,7 @@ func (s *secretScan) report(c *cli.Context) error {
 	if s.files == 0 && len(s.unread) == 1 {
 		return s.unread[0]
 	}
-	var incomplete error
-	for _, err := range s.unread {
-		s.ui.warn("", "not scanned: %v", err)
-		incomplete = memoir.Errorf(memoir.CodeUnreadable, "", "%s could not be scanned", count(len(s.unread), "path"))
-	}
-	return s.reportFindings(c, s.findings, s.found, count(s.files, "file"), "", incomplete)
+	return s.reportFindings(c, s.findings, s.found, count(s.files, "file"), "", incomplete(s.ui, s.unread, ""))
 }
 
 // reportFindings prints findings, and says how many there are in all, where, and what to do.

@@ -40,10 +40,6 @@ func exportCommand(p *program) *cli.Command {
 			"memoir export --html memory.html"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "html", Usage: "as HTML; required"}},
 		Action: func(c *cli.Context) error {
-			path, err := optional(c)
-			if err != nil {
-				return err
-			}
 			if !c.Bool("html") {
 				return usagef("`memoir export --html FILE`: there is no other format yet", "export needs --html")
 			}
@@ -55,11 +51,11 @@ func exportCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if path == "" {
-				p.ui.put(string(text))
-				return nil
+			if path := c.Args().First(); path != "" {
+				return writeExport(path, text)
 			}
-			return writeExport(path, text)
+			p.ui.put(string(text))
+			return nil
 		},
 	}
 }

@@ -89,10 +89,7 @@ func (p *program) sessions(c *cli.Context) error {
 }
 
 func sources() []string {
-	var names []string
-	for _, agent := range rollout.Agents {
-		names = append(names, string(agent.Source))
-	}
+	names := memoir.Map(rollout.Agents, func(a rollout.Agent) string { return string(a.Source) })
 	slices.Sort(names)
 	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry), string(memoir.SourceTeam),
 		string(memoir.SourceMachine))
@@ -111,16 +108,12 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			"memoir sessions "+name+" 019f1fd6"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			ref, err := argument(c, "session")
-			if err != nil {
-				return err
-			}
 			opts, st, err := p.openToChange(c)
 			if err != nil {
 				return err
 			}
 			defer st.Close()
-			session, err := p.findSession(c.Context, st, ref)
+			session, err := p.findSession(c.Context, st, c.Args().First())
 			if err != nil {
 				return err
 			}
@@ -159,14 +152,6 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 	}
 }
 
-func names[T ~string](values []T) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = string(v)
-	}
-	return out
-}
-
 func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "retry", Category: groupUpkeep, ArgsUsage: "[SESSION|PROJECT]...",
@@ -184,7 +169,7 @@ func retryCommand(p *program) *cli.Command {
 			if c.NArg() > 0 && c.Bool("all") {
 				return usagef("", "arguments and --all exclude each other")
 			}
-			st, err := p.openForWriting(c)
+			_, st, err := p.openToChange(c)
 			if err != nil {
 				return err
 			}

@@ -60,11 +60,7 @@ func showCommand(p *program) *cli.Command {
 }
 
 func (p *program) show(c *cli.Context) error {
-	name, err := argument(c, "session or a file")
-	if err != nil {
-		return err
-	}
-	session, parts, err := p.sessionOrFile(c, name)
+	session, parts, err := p.sessionOrFile(c, c.Args().First())
 	scanner, errScanner := p.scanner(c)
 	_, forgotten, errForgotten := pipeline.Tombstones(p.access(c).Home)
 	if err = cmp.Or(err, errScanner, errForgotten); err != nil {
@@ -174,10 +170,7 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 		return fileSession(found[0])
 	}
 	slices.SortStableFunc(found, func(a, b rollout.Entry) int { return b.ModTime.Compare(a.ModTime) })
-	var ids []string
-	for _, e := range found {
-		ids = append(ids, oneLine(strings.TrimPrefix(e.Path, name+"#")))
-	}
+	ids := memoir.Map(found, func(e rollout.Entry) string { return oneLine(strings.TrimPrefix(e.Path, name+"#")) })
 	return memoir.Session{}, nil, usagef(fmt.Sprintf("name one of them: `memoir show '%s'`", oneLine(found[0].Path)),
 		"%s contains %d sessions, newest first: %s", name, len(found), shortened(ids))
 }

@@ -44,17 +44,13 @@ type smokeTest struct {
 }
 
 func (p *program) smoke(c *cli.Context) error {
-	dir, err := optional(c)
-	if err != nil {
-		return err
-	}
 	temp, err := os.MkdirTemp("", "memoir-smoke-")
 	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, "", "make a temporary home: %w", err)
 	}
 	defer os.RemoveAll(temp)
 	s := &smokeTest{program: p, home: filepath.Join(temp, "home"), dir: filepath.Join(temp, "sessions")}
-	if dir == "" {
+	if dir := c.Args().First(); dir == "" {
 		s.planted, err = testdata.Write(s.dir)
 	} else {
 		s.dir, err = directory("smoke", dir, hintSessions)

@@ -37,18 +37,16 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 	if err != nil || !settings.Memories.Enabled {
 		return err
 	}
-	switch agent := cmp.Or(c.String("ended"), c.String("turn")); {
-	case c.String("turn") != "" && (!settings.ShadowJournal.Enabled || in.session() == ""):
+	agent, turn := cmp.Or(c.String("ended"), c.String("turn")), c.String("turn") != ""
+	switch key := memoir.SessionKey(memoir.Source(agent), in.session()); {
+	case agent != "" && in.session() == "", turn && !settings.ShadowJournal.Enabled:
 		return nil
-	case c.String("turn") != "":
-		return p.background(c, "--turn="+memoir.SessionKey(memoir.Source(agent), in.session()))
-	case agent != "" && in.session() == "":
-		return nil
+	case turn:
+		return p.background(c, "--turn="+key)
 	case agent != "" && !settings.Memories.RunAtSessionEnd:
 		return p.ended(c, in)
 	case agent != "":
-		return p.background(c, "--only="+memoir.SessionKey(memoir.Source(agent), in.session()),
-			fmt.Sprintf("--timeout=%ds", settings.Memories.SessionEndSeconds))
+		return p.background(c, "--only="+key, fmt.Sprintf("--timeout=%ds", settings.Memories.SessionEndSeconds))
 	case in.overflow != "":
 		return p.background(c, "--only="+in.overflow)
 	case in.session() != "":

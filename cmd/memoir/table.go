@@ -137,11 +137,9 @@ func count(n int, what string) string { return memoir.Count(n, what) }
 
 // byRule lists counts in the order of their names: "aws-access-token 1, github-pat 2".
 func byRule[K ~string](counts map[K]int) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(memoir.Map(slices.Sorted(maps.Keys(counts)), func(name K) string {
+		return fmt.Sprintf("%s %d", name, counts[name])
+	}), ", ")
 }
 
 func byKind(keys []string) map[string]int {

@@ -19,8 +19,6 @@ import (
 	"memoir/pipeline"
 )
 
-const lineEvery = 10 * time.Second
-
 // barWidth and barNumbers are the columns of the bar and of the numbers around it.
 const (
 	barWidth   = 14
@@ -41,8 +39,7 @@ type stageBar struct {
 	began time.Time
 	what  string // the session or project that began last
 	total int
-	bar   *progressbar.ProgressBar // nil without a terminal
-	said  time.Time                // time of the last line, without a bar
+	bar   *progressbar.ProgressBar
 }
 
 // progress shows a run's progress; it is what pipeline.Options.Progress takes.
@@ -53,15 +50,8 @@ func (u *ui) progress(p pipeline.Progress) {
 	if p.What != "" {
 		u.detail("%s: %s", stageNames[p.Stage], p.What)
 	}
-	if u.quiet || p.Stage == "" {
-		return
-	}
-	if line, about := u.advance(p); line {
-		if p.Total > 0 {
-			u.say("%s: %d of %d%s", stageNames[p.Stage], p.Done, p.Total, about)
-		} else {
-			u.say("%s: %d", stageNames[p.Stage], p.Done)
-		}
+	if u.errTTY && !u.quiet && p.Stage != "" {
+		u.advance(p)
 	}
 }
 
@@ -89,25 +79,16 @@ func (b *stageBar) about(p pipeline.Progress) string {
 	return text + b.what
 }
 
-// advance moves the bar, or reports that a plain line is due instead, and returns its content.
-func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
+func (u *ui) advance(p pipeline.Progress) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.bar == nil || u.bar.stage != p.Stage {
 		u.bar.erase()
-		u.bar = &stageBar{stage: p.Stage, total: -2, began: time.Now(), said: time.Now()}
+		u.bar = &stageBar{stage: p.Stage, total: -2, began: time.Now()}
 	}
 	b := u.bar
-	about = b.about(p)
-	if !u.errTTY {
-		if time.Since(b.said) < lineEvery {
-			return false, ""
-		}
-		b.said = time.Now()
-		return true, about
-	}
 	width := cmp.Or(terminalWidth(os.Stderr), 80) - barWidth - barNumbers
-	about = memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(u.redact(about)), max(width, leastColumn))
+	about := memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(u.redact(b.about(p))), max(width, leastColumn))
 	total := p.Total
 	if total <= 0 {
 		total = -1 // a spinner
@@ -135,7 +116,6 @@ func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 	b.bar.Describe(about)
 	b.total = total
 	_ = b.bar.Set(p.Done)
-	return false, ""
 }
 
 func (u *ui) stopBar() {

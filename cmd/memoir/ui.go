@@ -11,8 +11,7 @@ package main
 //     also the paths of run.
 //   - Text of transcripts is not trusted: its control characters never reach a
 //     terminal. Secrets that an error quotes are redacted.
-//   - A progress bar only where standard error is a terminal, erased when done;
-//     elsewhere plain lines, and those only when a stage takes long.
+//   - A progress bar only where standard error is a terminal, erased when done.
 //   - Colour only on a terminal, never with NO_COLOR or TERM=dumb, unless CLICOLOR_FORCE or --color ask for it.
 //   - Nothing is asked unless both standard input and error are terminals.
 

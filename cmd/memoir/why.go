@@ -30,9 +30,6 @@ func whyCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			ref := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
-			if ref == "" {
-				return usagef("give a statement's id or some words of a line", "no text")
-			}
 			_, id, err := p.projectID(c)
 			if err != nil {
 				return err

@@ -56,11 +56,7 @@ func putMessages(t tx, key, version string, messages []Message, tools []byte) {
 func (s *Store) Untaken(ctx context.Context, keys []string) ([]memoir.Session, error) {
 	where, args := and(condition{`s.key IN (SELECT value FROM json_each(?))`, keys != nil, jsonList(keys)})
 	return fetch(ctx, s, func(t tx) []memoir.Session {
-		found := t.texts(`SELECT s.key`+fromUntaken+where+` ORDER BY s.updated_at DESC, s.key`, args...)
-		if len(found) == 0 {
-			return nil
-		}
-		return selectSessions(t, Filter{Keys: found})
+		return selectSessions(t, Filter{Keys: t.texts(`SELECT s.key`+fromUntaken+where, args...)})
 	}, "looking for sessions to read")
 }
 

@@ -25,10 +25,6 @@ type tx struct {
 	failed *error
 }
 
-func newTx(ctx context.Context, conn *sql.Conn) tx {
-	return tx{context.WithoutCancel(ctx), conn, new(error)}
-}
-
 // fail ends the transaction if err is not nil.
 func (t tx) fail(err error) { *t.failed = cmp.Or(*t.failed, err) }
 
@@ -151,7 +147,7 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(
 		if conn, err = db.Conn(ctx); err != nil {
 			return err
 		}
-		t = newTx(ctx, conn)
+		t = tx{context.WithoutCancel(ctx), conn, new(error)}
 		if t.exec(begin); t.ok() {
 			return nil
 		}
@@ -186,7 +182,7 @@ func (s *Store) onWriter(ctx context.Context, fn func(tx)) error {
 			return err
 		}
 		defer conn.Close()
-		t := newTx(ctx, conn)
+		t := tx{context.WithoutCancel(ctx), conn, new(error)}
 		fn(t)
 		return *t.failed
 	})

@@ -36,10 +36,11 @@ var without = map[string]string{
 	"pipeline.RemoveFolders":  "Remove is a method that has moments",
 	"search.correct":          "it makes a temporary table, in memory",
 	"store.lockDatabase":      "it opens what is there",
+	"store.onWriter":          "who writes by it has a moment before",
 	"store.withoutReferences": "it sets the connection, and the transaction has moments",
 	"store.exec":              "a statement of a transaction, which has moments",
-	"store.newTx":             "who writes by it has a moment before",
 	"store.rollback":          "it leaves what was before",
+	"store.transact":          "write has moments for those that write",
 }
 
 // TestEveryWriteHasAMoment reads the source: each function must have as many failpoints as

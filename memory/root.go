@@ -139,7 +139,7 @@ func kind(mode fs.FileMode) string {
 	return "special file"
 }
 
-// storageError wraps a failure of the disk, nil if there is none, with a hint for people. An error with a code keeps it.
+// storageError wraps a failure of the disk, if there is one, with a hint for people. An error with a code keeps it.
 func storageError(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

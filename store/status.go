@@ -67,8 +67,8 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		}, `SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job
 			INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`)
 		st.Usage = s.spent(t, "", time.Time{})
-		for scan := range t.rows(`SELECT status, kind, key, ` + jobTitle + `, last_error, model, attempts, crashes, next_attempt_at,
-			finished_at FROM job
+		for scan := range t.rows(`SELECT status, kind, key, ` + jobTitle + `, last_error, model, attempts, crashes,
+			next_attempt_at, finished_at FROM job
 			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`) {
 			var j FailedJob
 			var status string

@@ -124,8 +124,8 @@ type Outgoing struct {
 // Outbox returns at most most sessions of the outbox, those behind a key.
 func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing, error) {
 	return fetch(ctx, s, func(t tx) []Outgoing {
-		out := collect(t, func(scan scanner, o *Outgoing) { scan(&o.Session, &o.N, &o.Key, &o.ProjectID) }, `SELECT o.session_key, o.n, coalesce(h.key, ''), coalesce(h.project_id, '')
-			FROM outbox o
+		out := collect(t, func(scan scanner, o *Outgoing) { scan(&o.Session, &o.N, &o.Key, &o.ProjectID) },
+			`SELECT o.session_key, o.n, coalesce(h.key, ''), coalesce(h.project_id, '') FROM outbox o
 			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
 				AND NOT (e.session_key LIKE 'memoir:note-%'
 					AND e.session_key IN (SELECT o.session_key`+replacements+` AND o.session_key IS NOT NULL))
@@ -283,8 +283,8 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 	for t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n)) {
 		n++
 	}
-	for scan := range t.rows(`SELECT hash, day, statements FROM received WHERE project_id = ? AND origin IN ('hub', 'repository')
-		AND session = ? AND statements <> '' ORDER BY day, hash`, // of the index
+	for scan := range t.rows(`SELECT hash, day, statements FROM received WHERE project_id = ?
+		AND origin IN ('hub', 'repository') AND session = ? AND statements <> '' ORDER BY day, hash`, // of the index
 		projectID, base) {
 		var hash, day string
 		var one []memoir.Statement

@@ -237,8 +237,8 @@ func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 // WithdrawnExtractions returns the extractions of forgotten sessions that are not deleted yet.
 func (s *Store) WithdrawnExtractions(ctx context.Context) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) []memoir.Extraction {
-		return collect(t, scanExtraction, `SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
-			WHERE m.forgotten ORDER BY e.session_key`)
+		return collect(t, scanExtraction, `SELECT `+extractionColumns+` FROM extraction e
+			JOIN mark m ON m.session_key = e.session_key WHERE m.forgotten ORDER BY e.session_key`)
 	}, "reading forgotten texts")
 }
 

@@ -65,10 +65,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 		return nil, memoir.Errorf(memoir.CodeUsage, listHint, "%s is a %s", name, kind(info.Mode()))
 	}
 	content, err := readBounded(root, name)
-	if err != nil {
-		return nil, storageError(err, "read %s", filepath.Join(r.Live(n), name))
-	}
-	return content, nil
+	return content, storageError(err, "read %s", filepath.Join(r.Live(n), name))
 }
 
 // resolve converts a place to a path below the root, "." for the root itself.

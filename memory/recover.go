@@ -143,10 +143,7 @@ func (r Root) relinked(recorded int) (linked int, err error) {
 			return n, err
 		}
 	}
-	if err := disk.Discard(r.Link()); err != nil {
-		return 0, storageError(err, "remove the dangling link %s", r.Link())
-	}
-	return 0, nil
+	return 0, storageError(disk.Discard(r.Link()), "remove the dangling link %s", r.Link())
 }
 
 // lost reports whether a live directory is missing or empty.
@@ -185,8 +182,5 @@ func (r Root) relink(n int) error {
 	if err == nil {
 		err = disk.SyncDir(r.dir)
 	}
-	if err != nil {
-		return storageError(err, "link generation %d", n)
-	}
-	return nil
+	return storageError(err, "link generation %d", n)
 }

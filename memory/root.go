@@ -139,8 +139,11 @@ func kind(mode fs.FileMode) string {
 	return "special file"
 }
 
-// storageError wraps a failure of the disk with a hint for people. An error with a code keeps it.
+// storageError wraps a failure of the disk, if there is one, with a hint for people. An error with a code keeps it.
 func storageError(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
 	const unchanged = "the published memory is unchanged"
 	var coded *memoir.Error
 	if errors.As(err, &coded) {

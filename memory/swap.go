@@ -31,10 +31,7 @@ func (r Root) Swap(n int, byHand ...int) error {
 	if _, err := os.Lstat(r.stagedLink(n)); err != nil {
 		return storageError(err, "publish generation %d, which is not staged", n)
 	}
-	if err := r.swap(n, byHand); err != nil {
-		return storageError(err, "publish generation %d in %s", n, r.dir)
-	}
-	return nil
+	return storageError(r.swap(n, byHand), "publish generation %d in %s", n, r.dir)
 }
 
 func (r Root) swap(n int, byHand []int) error {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,7 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 			busy--
 		}
 	}
-	if fail == nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return fail
+	return cmp.Or(fail, context.Cause(ctx))
 }
 
 // finished is a claim with its result, not yet stored. Its lease is renewed until release is called.

@@ -75,10 +75,7 @@ func (p *phase2) consolidateAll(ctx context.Context) error {
 	p.report.Phase2 = slices.DeleteFunc(p.reports, func(r ProjectReport) bool { // nothing was to be done
 		return r.Outcome == outcomeSuspect || r.Outcome == ""
 	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return p.faulty()
+	return cmp.Or(context.Cause(ctx), p.faulty())
 }
 
 // Projects lists all projects. A project whose memory a person edited is due, too.

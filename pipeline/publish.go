@@ -296,7 +296,7 @@ func companions(extractions []memoir.Extraction) memory.Files {
 		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e),
 			passive(e.RawMemory()))
 	}
-	files[rawMemoriesFile] = []byte(raw.String())
+	files[memoir.RawMemoriesFile] = []byte(raw.String())
 	return files
 }
 
@@ -326,13 +326,9 @@ func passive(text string) string {
 
 // isCompanion reports whether companions makes a file.
 func isCompanion(path string) bool {
-	return path == rawMemoriesFile || path == memory.StatementsFile || strings.HasPrefix(path, summariesDir)
+	return path == memoir.RawMemoriesFile || path == memory.StatementsFile ||
+		strings.HasPrefix(path, memoir.SummariesDir+"/")
 }
-
-const (
-	summariesDir    = "rollout_summaries/"
-	rawMemoriesFile = "raw_memories.md"
-)
 
 // inputsOf returns the inputs of a generation. Open sessions keep the version that the generation before
 // has, marked as open; those that it does not have are left out.

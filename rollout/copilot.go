@@ -296,9 +296,7 @@ func (r *copilotReader) result(data []byte) {
 	o.output = cmp.Or(text(result), contentText(get(result, "content")), contentText(get(result, "detailedContent")))
 	o.output = appended(o.output, cmp.Or(text(failure), getText(failure, "message")))
 	if m := shellExit.FindStringSubmatchIndex(o.output); m != nil {
-		if n, ok := leadingInt(o.output[m[2]:m[3]]); ok {
-			o.exit, o.output = &n, o.output[:m[0]]
-		}
+		o.exit, o.output = exitStatus([]byte(o.output[m[2]:m[3]])), o.output[:m[0]]
 	}
 	o.exit = cmp.Or(exitStatus(get(data, "shellExecution", "exitCode")), o.exit)
 	if isTrue(get(data, "isUserRequested")) {

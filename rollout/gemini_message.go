@@ -179,9 +179,7 @@ func geminiShell(s string) (output string, exit *int) {
 	frame := shellFrame.FindString(s)
 	end := max(0, len(s)-1<<10) // labels are short
 	labels := shellLabels.FindStringSubmatch(s[max(end, len(frame)):])
-	if code, ok := leadingInt(labels[1]); ok {
-		exit = &code
-	}
+	exit = exitStatus([]byte(labels[1]))
 	if frame == "" && exit == nil {
 		return s, nil
 	}
@@ -202,10 +200,7 @@ func geminiUserShell(s string) (command string, o outcome, ok bool) {
 	if m == nil {
 		return "", outcome{}, false
 	}
-	o.output = m[3]
-	if code, ok := leadingInt(m[2]); ok {
-		o.exit = &code
-	}
+	o.output, o.exit = m[3], exitStatus([]byte(m[2]))
 	o.failed = hasAnyPrefix(o.output, []string{"Command was cancelled.", "Command terminated by signal:"})
 	return m[1], o, true
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -84,27 +85,18 @@ func (w writer) build(ctx context.Context, clean bool) error {
 		return err
 	}
 	defer tx.Rollback()
-	// Changes stay in memory until the commit, so that readers are not blocked.
-	_, err = tx.Exec(fmt.Sprintf("PRAGMA cache_spill = OFF; PRAGMA user_version = %d;", indexVersion) + schema)
-	if err != nil {
-		return err
-	}
 	w.tx = tx
-	if err := w.update(ctx, memories); err != nil {
-		return err
+	// Changes stay in memory until the commit, so that readers are not blocked.
+	w.exec(fmt.Sprintf("PRAGMA cache_spill = OFF; PRAGMA user_version = %d;", indexVersion) + schema)
+	w.update(ctx, memories)
+	if clean { // the merge drops the words of removed documents; SQLite overwrites freed pages
+		w.exec(`INSERT INTO passage (passage) VALUES ('optimize')`)
 	}
-	if clean {
-		// The merge drops the words of removed documents; SQLite overwrites freed pages.
-		if _, err := tx.Exec(`INSERT INTO passage (passage) VALUES ('optimize')`); err != nil {
-			return err
-		}
+	if w.exec(`DELETE FROM indexed; INSERT INTO indexed (state) VALUES (?)`, now); w.err == nil {
+		w.err = tx.Commit()
 	}
-	if _, err := tx.Exec(`DELETE FROM indexed; INSERT INTO indexed (state) VALUES (?)`, now); err != nil {
-		return err
-	}
-	err = tx.Commit()
 	failpoint.After("indexed")
-	return err
+	return w.err
 }
 
 // source is the source of documents: a session, or all files of a project's memory.
@@ -142,21 +134,23 @@ type writer struct {
 	home   string
 	redact func(string) string
 	n      int64 // the last document's number
+	err    error // the first; statements after it do nothing
+}
+
+func (w *writer) exec(query string, args ...any) {
+	if w.err == nil {
+		_, w.err = w.tx.Exec(query, args...)
+	}
 }
 
 // update removes changed sources from the index and adds missing ones.
-func (w *writer) update(ctx context.Context, memories []source) error {
-	sessions, err := w.st.Searchable(ctx)
-	if err != nil {
-		return err
-	}
+func (w *writer) update(ctx context.Context, memories []source) {
+	sessions, err1 := w.st.Searchable(ctx)
+	have, err2 := w.documents(ctx)
+	w.err = cmp.Or(w.err, err1, err2)
 	want := make([]source, 0, len(sessions)+len(memories))
 	for _, s := range sessions {
 		want = append(want, source{project: s.ProjectID, seq: s.Seq})
-	}
-	have, err := w.documents(ctx)
-	if err != nil {
-		return err
 	}
 	var missing []source
 	for _, s := range append(want, memories...) {
@@ -167,21 +161,20 @@ func (w *writer) update(ctx context.Context, memories []source) error {
 	}
 	for _, numbers := range have {
 		for _, n := range numbers {
-			if err := w.remove(n); err != nil {
-				return err
-			}
+			w.exec(`DELETE FROM passage WHERE rowid BETWEEN ? AND ?`, number(n, 0, 0), number(n+1, 0, 0)-1)
+			w.exec(`DELETE FROM document WHERE n = ?`, n)
 		}
 	}
 	for _, s := range missing {
-		add := w.addSession
-		if s.seq == 0 {
-			add = w.addMemory
-		}
-		if err := add(ctx, s); err != nil {
-			return err
+		switch {
+		case w.err != nil:
+			return
+		case s.seq == 0:
+			w.addMemory(s)
+		default:
+			w.addSession(ctx, s)
 		}
 	}
-	return nil
 }
 
 func (w *writer) documents(ctx context.Context) (map[source][]int64, error) {
@@ -201,49 +194,28 @@ func (w *writer) documents(ctx context.Context) (map[source][]int64, error) {
 	return have, rows.Err()
 }
 
-func (w *writer) remove(n int64) error {
-	_, err := w.tx.Exec(`DELETE FROM passage WHERE rowid BETWEEN ? AND ?`, number(n, 0, 0), number(n+1, 0, 0)-1)
-	if err == nil {
-		_, err = w.tx.Exec(`DELETE FROM document WHERE n = ?`, n)
-	}
-	return err
-}
-
 // addSession adds a session unless it was removed meanwhile.
-func (w *writer) addSession(ctx context.Context, s source) error {
+func (w *writer) addSession(ctx context.Context, s source) {
 	text, err := w.st.SessionText(ctx, s.seq)
-	if err != nil || text == nil {
-		return err
+	if w.err = err; text != nil {
+		w.add(s, "", passagesOf(*text))
 	}
-	return w.add(s, "", passagesOf(*text))
 }
-
-// summariesDir is below a root.
-const summariesDir = "rollout_summaries"
 
 // addMemory adds the files of a project's memory, without unreadable ones, which the next publication reports.
-func (w *writer) addMemory(_ context.Context, s source) error {
+func (w *writer) addMemory(s source) {
 	root := memory.At(w.home, s.project)
 	text, _ := textOf(root, memoir.MemoryFile, w.redact)
-	if err := w.add(s, memoir.MemoryFile, linesOf(text, memoryKind)); err != nil {
-		return err
-	}
+	w.add(s, memoir.MemoryFile, linesOf(text, memoryKind))
 	text, _ = textOf(root, historyFile, w.redact)
-	if err := w.add(s, historyFile, linesOf(text, historyKind)); err != nil {
-		return err
-	}
-	names, _ := root.Open(summariesDir)
+	w.add(s, historyFile, linesOf(text, historyKind))
+	names, _ := root.Open(memoir.SummariesDir)
 	for name := range strings.FieldsSeq(string(names)) {
-		path := summariesDir + "/" + name
-		text, err := textOf(root, path, w.redact)
-		if err != nil {
-			continue
-		}
-		if err := w.add(s, path, linesOf(text, summaryKind)); err != nil {
-			return err
+		path := memoir.SummariesDir + "/" + name
+		if text, err := textOf(root, path, w.redact); err == nil {
+			w.add(s, path, linesOf(text, summaryKind))
 		}
 	}
-	return nil
 }
 
 // historyFile is the name of a project's history in hits.
@@ -274,7 +246,7 @@ func placeOf(n int64) (document int64, place int, k kind) {
 }
 
 // add adds a document to the index; path is the file's, "" for a session.
-func (w *writer) add(s source, path string, passages []passage) error {
+func (w *writer) add(s source, path string, passages []passage) {
 	w.n++
 	count, total := 0, 0
 	for place, p := range passages {
@@ -285,12 +257,8 @@ func (w *writer) add(s source, path string, passages []passage) error {
 		if count++; !p.kind.tool() {
 			total += n
 		}
-		_, err := w.tx.Exec(`INSERT INTO passage (rowid, words) VALUES (?, ?)`, number(w.n, place, p.kind), text)
-		if err != nil {
-			return err
-		}
+		w.exec(`INSERT INTO passage (rowid, words) VALUES (?, ?)`, number(w.n, place, p.kind), text)
 	}
-	_, err := w.tx.Exec(`INSERT INTO document (n, project, seq, path, state, passages, words)
+	w.exec(`INSERT INTO document (n, project, seq, path, state, passages, words)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, w.n, s.project, s.seq, path, s.state, count, total)
-	return err
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -60,37 +58,25 @@ func (c ProjectClaim) job() job { return job{kindConsolidate, c.ProjectID, c.Tok
 func (s *Store) ClaimProject(
 	ctx context.Context, projectID string, o ProjectClaimOptions,
 ) (claim ProjectClaim, ok bool, err error) {
-	err = s.quickly(ctx, func(t tx) (err error) {
-		claim, ok, err = s.claimProject(t, projectID, o)
-		return err
-	})
+	err = s.quickly(ctx, func(t tx) { claim, ok = s.claimProject(t, projectID, o) })
 	if memoir.CodeOf(err) == memoir.CodeBusy {
 		return claim, false, err
 	}
 	return claim, ok && err == nil, s.explain(err, "claiming project %s", projectID)
 }
 
-func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectClaim, ok bool, err error) {
+func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectClaim, ok bool) {
 	c.ProjectID = id
 	var due bool
-	err = t.get(`SELECT change_seq, generation, forced_seq > consumed_seq, change_seq > consumed_seq
+	if !t.find(`SELECT change_seq, generation, forced_seq > consumed_seq, change_seq > consumed_seq
 		FROM project WHERE id = ?`,
-		[]any{id}, &c.Seq, &c.Generation, &c.Forced, &due)
-	if errors.Is(err, sql.ErrNoRows) {
-		return c, false, unknownProject(id)
+		[]any{id}, &c.Seq, &c.Generation, &c.Forced, &due) {
+		t.fail(unknownProject(id))
 	}
-	if err != nil {
-		return c, false, err
-	}
-	if _, err := s.takeOver(t, kindConsolidate); err != nil {
-		return c, false, err
-	}
-	last, err := lastConsolidation(t, id)
-	if err != nil {
-		return c, false, err
-	}
+	s.takeOver(t, kindConsolidate)
+	last := lastConsolidation(t, id)
 	if last.status == "running" {
-		return c, false, last.busy()
+		t.fail(last.busy())
 	}
 	on := terms{holder: o.Holder, lasts: o.Lease, version: seqVersion(c.Seq), purpose: ownWork}
 	dead := last.status == "dead" && last.version == on.version
@@ -110,23 +96,17 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	}
 	if c.Declined != "" {
 		c.LastError, c.Crashes = last.err, last.crashes
-		return c, false, nil
+		return c, false
 	}
 	if on.purpose == ownWork {
-		if err := s.Room(); err != nil {
-			return c, false, err
-		}
+		t.fail(s.Room())
 	}
 	c.Token = lease.NewToken()
-	if err := t.get(`UPDATE counter SET n = n + 1 WHERE name = 'fence' RETURNING n`, nil, &c.Fence); err != nil {
-		return c, false, err
-	}
-	if _, err := t.exec(`UPDATE project SET fence = ? WHERE id = ?`, c.Fence, id); err != nil {
-		return c, false, err
-	}
-	g, err := s.claimJob(t, c.job(), on)
+	t.get(`UPDATE counter SET n = n + 1 WHERE name = 'fence' RETURNING n`, nil, &c.Fence)
+	t.exec(`UPDATE project SET fence = ? WHERE id = ?`, c.Fence, id)
+	g := s.claimJob(t, c.job(), on)
 	c.Attempt, c.Crashes = g.attempt, g.crashes
-	return c, err == nil, err
+	return c, t.ok()
 }
 
 func unknownProject(id string) error {
@@ -141,16 +121,13 @@ type consolidation struct {
 	crashes                      int
 }
 
-func lastConsolidation(t tx, projectID string) (last consolidation, err error) {
-	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, finished_at,
+func lastConsolidation(t tx, projectID string) (last consolidation) {
+	t.find(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, finished_at,
 		last_error, crashes
 		FROM job WHERE kind = 'consolidate' AND key = ?`, []any{projectID}, &last.status, holderColumn{&last.holder},
 		timeColumn{&last.since}, timeColumn{&last.until}, &last.version, timeColumn{&last.next}, timeColumn{&last.finished},
 		&last.err, &last.crashes)
-	if errors.Is(err, sql.ErrNoRows) {
-		return consolidation{}, nil
-	}
-	return last, err
+	return last
 }
 
 // busy does not name the project, since the caller does.
@@ -163,69 +140,57 @@ func (c consolidation) busy() error {
 // AbandonedProjects lists the projects whose claim was not ended and whose holder is dead, or whose lease
 // has expired. The next claim of any project releases them.
 func (s *Store) AbandonedProjects(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
-		free, _, err := s.abandoned(t, kindConsolidate)
-		return slices.Sorted(maps.Keys(free)), err
+	return fetch(ctx, s, func(t tx) []string {
+		free, _ := s.abandoned(t, kindConsolidate)
+		return slices.Sorted(maps.Keys(free))
 	}, "looking for abandoned projects")
 }
 
-// unexpired returns an error of code memoir.CodeLeaseLost unless the claim is still ours and its lease has not
+// unexpired fails with an error of code memoir.CodeLeaseLost unless the claim is still ours and its lease has not
 // expired. It guards writes outside of the database, so it compares the fence as well as the token.
-func (c ProjectClaim) unexpired(t tx, now time.Time) error {
+func (c ProjectClaim) unexpired(t tx, now time.Time) {
 	var until time.Time
-	err := t.get(`SELECT j.lease_until FROM job j JOIN project p ON p.id = j.key AND p.fence = ?
+	if !t.find(`SELECT j.lease_until FROM job j JOIN project p ON p.id = j.key AND p.fence = ?
 		WHERE j.kind = 'consolidate' AND j.key = ? AND j.owner = ? AND j.owner <> '' AND j.status = 'running'`,
-		[]any{c.Fence, c.ProjectID, c.Token}, timeColumn{&until})
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return c.job().lost()
-	case err == nil && !until.After(now):
-		return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
-			"the lease on project %s ended at %s", c.ProjectID, until.Format(time.RFC3339))
+		[]any{c.Fence, c.ProjectID, c.Token}, timeColumn{&until}) {
+		t.fail(c.job().lost())
+	} else if !until.After(now) {
+		t.fail(memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
+			"the lease on project %s ended at %s", c.ProjectID, until.Format(time.RFC3339)))
 	}
-	return err
 }
 
 // FinishProjectUnchanged ends a claim without a publication. The change sequence of the claim is consumed.
 func (s *Store) FinishProjectUnchanged(ctx context.Context, c ProjectClaim) error {
-	err := s.owning(ctx, quick, c.job(), func(t tx) error { return s.finishProject(t, c) })
+	err := s.owning(ctx, quick, c.job(), func(t tx) { s.finishProject(t, c) })
 	return s.explain(err, "finishing project %s", c.ProjectID)
 }
 
-func (s *Store) finishProject(t tx, c ProjectClaim) error {
-	_, err := t.exec(`UPDATE project SET consumed_seq = max(consumed_seq, ?) WHERE id = ?`, c.Seq, c.ProjectID)
-	if err != nil {
-		return err
-	}
-	if err := t.run(endSaid, c.ProjectID, ""); err != nil {
-		return err
-	}
-	return s.finish(t, c.job(), seqVersion(c.Seq), "", 0)
+func (s *Store) finishProject(t tx, c ProjectClaim) {
+	t.exec(`UPDATE project SET consumed_seq = max(consumed_seq, ?) WHERE id = ?`, c.Seq, c.ProjectID)
+	t.exec(endSaid, c.ProjectID, "")
+	s.finish(t, c.job(), seqVersion(c.Seq), "", 0)
 }
 
 // Enqueue makes a project due whether or not anything changed. It stays due if a consolidation that is
 // running now succeeds. A dead job becomes claimable again.
 func (s *Store) Enqueue(ctx context.Context, projectID string) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		n, err := t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`,
-			projectID)
-		if err == nil && n == 0 {
-			return unknownProject(projectID)
+	return s.explain(s.durably(ctx, func(t tx) {
+		if t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`,
+			projectID) == 0 {
+			t.fail(unknownProject(projectID))
 		}
-		return err
 	}), "enqueueing project")
 }
 
 // Edited makes a project due because a person edited its memory.
 func (s *Store) Edited(ctx context.Context, projectID string) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		_, err := bump(t, projectID)
-		return err
-	}), "recording that project %s was edited", projectID)
+	err := s.durably(ctx, func(t tx) { bump(t, projectID) })
+	return s.explain(err, "recording that project %s was edited", projectID)
 }
 
 // bump advances a project's change sequence, which makes it due, and returns it.
-func bump(t tx, projectID string) (seq int64, err error) {
-	err = t.get(`UPDATE project SET change_seq = change_seq + 1 WHERE id = ? RETURNING change_seq`, []any{projectID}, &seq)
-	return seq, err
+func bump(t tx, projectID string) (seq int64) {
+	t.get(`UPDATE project SET change_seq = change_seq + 1 WHERE id = ? RETURNING change_seq`, []any{projectID}, &seq)
+	return seq
 }

@@ -16,46 +16,38 @@ import (
 // the project becomes due. The entry is unfiled until FileEntries files it. An entry with an ID takes the place of that
 // one, which differs in its author and what it replaces alone.
 func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoir.Statement) (memoir.Entry, error) {
-	err := s.durably(ctx, func(t tx) error { return s.addEntry(t, &e, statements) })
+	err := s.durably(ctx, func(t tx) { s.addEntry(t, &e, statements) })
 	return e, s.explain(err, "storing an entry")
 }
 
-func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) error {
+func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) {
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = s.now()
 	}
 	e.CreatedAt = unixMillis(millis(e.CreatedAt))
 	e.AccessedAt = e.CreatedAt
-	err := t.get(`INSERT INTO entry (id, kind, category, author, accessed_at) VALUES (nullif(?, 0), ?, ?, ?, ?)
+	t.get(`INSERT INTO entry (id, kind, category, author, accessed_at) VALUES (nullif(?, 0), ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET author = excluded.author RETURNING id`,
 		[]any{e.ID, string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
-	if err != nil {
-		return err
-	}
 	_, id := memoir.SplitKey(e.Key())
 	title, _, _ := strings.Cut(e.Text, "\n")
 	session := memoir.Session{Source: memoir.SourceEntry, ID: id, ProjectID: e.ProjectID, Kind: memoir.KindEntry,
 		ParentID: e.From, Title: title, Bytes: int64(len(e.Text)), CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}
-	if err := errors.Join(s.saveSession(t, session, "", ""), s.settle(t, e.Key())); err != nil {
-		return err
-	}
-	if _, err := t.exec(`UPDATE entry SET session_key = ? WHERE id = ?`, e.Key(), e.ID); err != nil {
-		return err
-	}
-	_, err = s.storeExtraction(t, memoir.Extraction{
+	s.saveSession(t, session, "", "")
+	s.settle(t, e.Key())
+	t.exec(`UPDATE entry SET session_key = ? WHERE id = ?`, e.Key(), e.ID)
+	s.storeExtraction(t, memoir.Extraction{
 		SessionKey: e.Key(), ProjectID: e.ProjectID, Statements: statements, Title: title,
 		StartedAt: e.CreatedAt, EndedAt: e.CreatedAt, ContentHash: e.Key(),
 	}, false)
-	if err != nil {
-		return err
-	}
 	message := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
-	return errors.Join(resendReplaced(t, e.Key()), putMessages(t, e.Key(), "", []Message{message}, nil))
+	resendReplaced(t, e.Key())
+	putMessages(t, e.Key(), "", []Message{message}, nil)
 }
 
 // adoptEntry restores a note, or a line of a journal, from a memory's files. The kind of its statement is all that they
 // say of its category.
-func adoptEntry(t tx, e memoir.Extraction) error {
+func adoptEntry(t tx, e memoir.Extraction) {
 	kind, category, author := memoir.EntryNote, "fact", memoir.AuthorUser
 	for _, s := range e.Statements {
 		switch s.Kind {
@@ -68,13 +60,10 @@ func adoptEntry(t tx, e memoir.Extraction) error {
 	if memoir.IsJournal(e.SessionKey) {
 		kind, category = memoir.EntryJournal, ""
 	}
-	_, err := t.exec(`INSERT INTO entry (id, session_key, kind, category, author, accessed_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	t.exec(`INSERT INTO entry (id, session_key, kind, category, author, accessed_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		memoir.EntryID(e.SessionKey), e.SessionKey, string(kind), category, string(author), millis(e.EndedAt))
-	if err != nil {
-		return err
-	}
 	message := Message{Item: 1, Typed: author == memoir.AuthorUser, At: e.EndedAt, Text: e.Title}
-	return putMessages(t, e.SessionKey, "", []Message{message}, nil)
+	putMessages(t, e.SessionKey, "", []Message{message}, nil)
 }
 
 // JournalInputs returns the raw memory of each line of a project's journals that is an input of consolidations, by key.
@@ -83,28 +72,24 @@ func (s *Store) JournalInputs(
 	ctx context.Context, projectID string,
 ) (raw map[string]string, last time.Time, err error) {
 	raw = map[string]string{}
-	_, err = fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
-		return collect(t, `SELECT session_key, statements, stored_at FROM extraction
-			WHERE project_id = ? AND session_key LIKE 'memoir:journal-%' ORDER BY stored_at`, []any{projectID},
-			func(scan scanner, e *memoir.Extraction) error {
-				err := scan(&e.SessionKey, statementColumn{&e.Statements}, timeColumn{&last})
-				raw[e.SessionKey] = e.RawMemory()
-				return err
-			})
-	}, "reading consolidated journals")
-	return raw, last, err
+	err = s.read(ctx, func(t tx) {
+		for scan := range t.rows(`SELECT session_key, statements, stored_at FROM extraction
+			WHERE project_id = ? AND session_key LIKE 'memoir:journal-%' ORDER BY stored_at`, projectID) {
+			var e memoir.Extraction
+			scan(&e.SessionKey, statementColumn{&e.Statements}, timeColumn{&last})
+			raw[e.SessionKey] = e.RawMemory()
+		}
+	})
+	return raw, last, s.explain(err, "reading consolidated journals")
 }
 
 // PutInputs stores the extractions of entries in one durable transaction; an empty one removes the entry's earlier one.
 // Projects whose inputs change become due.
 func (s *Store) PutInputs(ctx context.Context, inputs []memoir.Extraction) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) {
 		for _, e := range inputs {
-			if _, err := s.storeExtraction(t, e, true); err != nil {
-				return err
-			}
+			s.storeExtraction(t, e, true)
 		}
-		return nil
 	}), "storing statements of journals")
 }
 
@@ -126,8 +111,8 @@ func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entr
 			}
 		}
 		if len(filed) > 0 {
-			failed = append(failed, s.durably(ctx, func(t tx) error {
-				return t.run(`UPDATE entry SET filed = 1 WHERE session_key IN (SELECT value FROM json_each(?))`,
+			failed = append(failed, s.durably(ctx, func(t tx) {
+				t.exec(`UPDATE entry SET filed = 1 WHERE session_key IN (SELECT value FROM json_each(?))`,
 					jsonList(filed))
 			}))
 		}
@@ -138,8 +123,8 @@ func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entr
 // PutFallback stores the history's text for a claimed session whose extraction by a model failed. FileHistory files it.
 // The text is redacted; at is the time of its last message.
 func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text string) error {
-	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
-		return t.run(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) {
+		t.exec(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
 			millis(at), text)
 	}), "keeping the last messages of session %s", c.Session.Key())
 }
@@ -149,7 +134,7 @@ func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text str
 // HistoryEntry only. Disabled and forgotten sessions are left out. An error of file ends the work; the next call files
 // the rest.
 func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new []memoir.Extraction) error) error {
-	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
+	projects, err := fetch(ctx, s, func(t tx) []string {
 		return t.texts(`SELECT id FROM project WHERE change_seq > history_seq
 			OR id IN (SELECT s.project_id FROM fallback e JOIN session s ON s.key = e.session_key WHERE ` + isInput + `)
 			ORDER BY id`)
@@ -166,23 +151,16 @@ func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new
 func (s *Store) fileHistory(ctx context.Context, id string, file func(string, []memoir.Extraction) error) error {
 	var seq int64 // of the project when new was read
 	var new []memoir.Extraction
-	err := s.read(ctx, func(t tx) error {
-		err := t.get(`SELECT coalesce(max(change_seq), 0) FROM project WHERE id = ?`, []any{id}, &seq)
-		if err != nil {
-			return err
-		}
-		if new, err = collect(t, `SELECT session_key, at, text FROM fallback e
-			WHERE session_key IN (SELECT key FROM session WHERE project_id = ?) AND `+isInput+` ORDER BY at, session_key`,
-			[]any{id}, func(scan scanner, e *memoir.Extraction) error {
-				return scan(&e.SessionKey, timeColumn{&e.EndedAt}, &e.HistoryEntry)
-			}); err != nil {
-			return err
-		}
-		extracted, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN project p ON p.id = e.project_id
+	err := s.read(ctx, func(t tx) {
+		t.get(`SELECT coalesce(max(change_seq), 0) FROM project WHERE id = ?`, []any{id}, &seq)
+		new = collect(t, func(scan scanner, e *memoir.Extraction) {
+			scan(&e.SessionKey, timeColumn{&e.EndedAt}, &e.HistoryEntry)
+		}, `SELECT session_key, at, text FROM fallback e
+			WHERE session_key IN (SELECT key FROM session WHERE project_id = ?) AND `+isInput+` ORDER BY at, session_key`, id)
+		new = append(new, collect(t, scanExtraction, `SELECT `+extractionColumns+`
+			FROM extraction e JOIN project p ON p.id = e.project_id
 			WHERE p.id = ? AND e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND NOT `+isReceived+`
-			AND `+isInput+` ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
-		new = append(new, extracted...)
-		return err
+			AND `+isInput+` ORDER BY e.ended_at, e.session_key`, id)...)
 	})
 	if err == nil && len(new) > 0 {
 		err = file(id, new)
@@ -190,15 +168,12 @@ func (s *Store) fileHistory(ctx context.Context, id string, file func(string, []
 	if err != nil {
 		return err
 	}
-	return s.durably(ctx, func(t tx) error {
+	return s.durably(ctx, func(t tx) {
 		for _, e := range new {
-			_, err := t.exec(`DELETE FROM fallback WHERE session_key = ? AND text = ?`, e.SessionKey, e.HistoryEntry)
-			if err != nil {
-				return err
-			}
+			t.exec(`DELETE FROM fallback WHERE session_key = ? AND text = ?`, e.SessionKey, e.HistoryEntry)
 		}
 		// A project that was cleared and registered meanwhile begins anew.
-		return t.run(`UPDATE project SET history_seq = ?1 WHERE id = ?2 AND change_seq >= ?1`, seq, id)
+		t.exec(`UPDATE project SET history_seq = ?1 WHERE id = ?2 AND change_seq >= ?1`, seq, id)
 	})
 }
 
@@ -229,45 +204,35 @@ const replacements = ` FROM extraction x JOIN entry m ON m.session_key = x.sessi
 
 // ReplacedNotes returns the text of the note that stands in the place of each replaced one, by key.
 func (s *Store) ReplacedNotes(ctx context.Context) (map[string]string, error) {
-	out := map[string]string{}
-	_, err := fetch(ctx, s, func(t tx) ([]string, error) {
-		return collect(t, `SELECT o.session_key, (SELECT g.text FROM searchable q JOIN message g ON g.seq = q.seq
-			WHERE q.session_key = m.session_key)`+replacements+` AND o.session_key IS NOT NULL ORDER BY m.id`, nil,
-			func(scan scanner, key *string) error {
-				var text string
-				err := scan(key, &text)
-				out[*key] = text
-				return err
-			})
+	return fetch(ctx, s, func(t tx) map[string]string {
+		return fill(t, map[string]string{}, `SELECT o.session_key, (SELECT g.text FROM searchable q JOIN message g
+			ON g.seq = q.seq WHERE q.session_key = m.session_key)`+replacements+` AND o.session_key IS NOT NULL ORDER BY m.id`)
 	}, "reading replaced notes")
-	return out, err
 }
 
 // Entries returns the entries that a filter selects, without forgotten ones, the last accessed first. It leaves out
 // replaced notes that are not selected by ID or Unfiled.
 func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]memoir.Entry, error) {
-	return fetch(ctx, s, func(t tx) ([]memoir.Entry, error) { return selectEntries(t, f) }, "reading entries")
+	return fetch(ctx, s, func(t tx) []memoir.Entry { return selectEntries(t, f) }, "reading entries")
 }
 
 // LastSearchable returns the number of the newest searchable session, 0 if there is none.
-func (s *Store) LastSearchable(ctx context.Context) (seq int64, err error) {
-	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(seq), 0) FROM searchable`, nil, &seq)
-	})
-	return seq, s.explain(err, "looking for the newest session")
+func (s *Store) LastSearchable(ctx context.Context) (int64, error) {
+	return fetch(ctx, s, func(t tx) (seq int64) {
+		t.get(`SELECT coalesce(max(seq), 0) FROM searchable`, nil, &seq)
+		return seq
+	}, "looking for the newest session")
 }
 
 // Recall is Entries, and sets the access time of the returned entries to now, if the database can be written.
 func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry, err error) {
-	err = s.quickly(ctx, func(t tx) error {
-		if found, err = selectEntries(t, f); err != nil {
-			return err
-		}
+	err = s.quickly(ctx, func(t tx) {
+		found = selectEntries(t, f)
 		var keys []string
 		for _, e := range found {
 			keys = append(keys, e.Key())
 		}
-		return t.run(`UPDATE entry SET accessed_at = ? WHERE session_key IN (SELECT value FROM json_each(?))`,
+		t.exec(`UPDATE entry SET accessed_at = ? WHERE session_key IN (SELECT value FROM json_each(?))`,
 			millis(s.now()), jsonList(keys))
 	})
 	err = s.explain(err, "recalling entries")
@@ -277,7 +242,7 @@ func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry
 	return found, err
 }
 
-func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
+func selectEntries(t tx, f EntryFilter) []memoir.Entry {
 	where, args := and(
 		condition{`n.id = ?`, f.ID != 0, f.ID},
 		condition{`s.project_id IN (SELECT value FROM json_each(?))`, f.Projects != nil, jsonList(f.Projects)},
@@ -290,13 +255,12 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 		condition{`s.reason = ?`, !f.Disabled, string(memoir.ReasonUpToDate)},
 		condition{`n.id NOT IN (SELECT o.id` + replacements + `) AND ?`, f.ID == 0 && !f.Unfiled, true},
 	)
-	most := cmp.Or(f.Max, -1)
-	return collect(t, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at,
+	return collect(t, func(scan scanner, e *memoir.Entry) {
+		scan(&e.ID, &e.ProjectID, (*string)(&e.Kind), &e.Category, (*string)(&e.Author), &e.Text,
+			timeColumn{&e.CreatedAt}, timeColumn{&e.AccessedAt}, &e.Replaces)
+	}, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at,
 		coalesce((SELECT `+replaced+` FROM extraction x WHERE x.session_key = n.session_key AND `+replaces+`), 0)
 		FROM entry n JOIN session s ON s.key = n.session_key JOIN searchable q ON q.session_key = n.session_key
 		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL`+where+`
-		ORDER BY n.accessed_at DESC, n.id DESC LIMIT ?`, append(args, most), func(scan scanner, e *memoir.Entry) error {
-		return scan(&e.ID, &e.ProjectID, (*string)(&e.Kind), &e.Category, (*string)(&e.Author), &e.Text,
-			timeColumn{&e.CreatedAt}, timeColumn{&e.AccessedAt}, &e.Replaces)
-	})
+		ORDER BY n.accessed_at DESC, n.id DESC LIMIT ?`, append(args, cmp.Or(f.Max, -1))...)
 }

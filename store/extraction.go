@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -47,44 +45,31 @@ func (c Claim) job() job { return job{kindExtract, c.Session.Key(), c.Token} }
 // sessions are eligible or the cap is reached.
 func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, error) {
 	var claims []Claim
-	err := s.quickly(ctx, func(t tx) error {
+	err := s.quickly(ctx, func(t tx) {
 		claims = nil
-		running, err := s.takeOver(t, kindExtract)
-		if err != nil {
-			return err
-		}
-		limit := o.Limit
+		running, limit := s.takeOver(t, kindExtract), o.Limit
 		if o.RunningCap > 0 {
 			limit = min(limit, o.RunningCap-running)
 		}
 		if limit <= 0 {
-			return nil
+			return
 		}
-		candidates, err := o.candidates(t, s.now(), limit)
-		if err != nil || len(candidates) == 0 {
-			return err
+		if candidates := o.candidates(t, s.now(), limit); len(candidates) > 0 {
+			t.fail(s.Room())
+			claims = s.claimAll(t, candidates, o)
 		}
-		if err := s.Room(); err != nil {
-			return err
-		}
-		claims, err = s.claimAll(t, candidates, o)
-		return err
 	})
 	return claims, s.explain(err, "claiming sessions")
 }
 
-func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, error) {
+func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) []Claim {
 	keys := make([]string, len(candidates))
 	for i, f := range candidates {
 		keys[i] = f.key
 	}
-	sessions, err := selectSessions(t, Filter{Keys: keys})
-	if err != nil {
-		return nil, err
-	}
-	priors, err := selectExtractions(t, keys...)
-	if err != nil {
-		return nil, err
+	sessions, priors := selectSessions(t, Filter{Keys: keys}), selectExtractions(t, keys...)
+	if !t.ok() {
+		return nil
 	}
 	claims := make([]Claim, len(candidates))
 	for i, f := range candidates {
@@ -93,37 +78,28 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 		if at := slices.IndexFunc(priors, func(e memoir.Extraction) bool { return e.SessionKey == f.key }); at >= 0 {
 			c.Prior = &priors[at]
 		}
-		g, err := s.claimJob(t, c.job(), terms{o.Holder, o.Lease, f.version, ownWork})
-		if err != nil {
-			return nil, fmt.Errorf("session %s: %w", f.key, err)
-		}
+		g := s.claimJob(t, c.job(), terms{o.Holder, o.Lease, f.version, ownWork})
 		c.Attempt, c.Crashes, c.DoneHash, c.DoneFilterVersion = g.attempt, g.crashes, g.doneHash, g.doneFilter
 		claims[i] = c
 	}
-	return claims, nil
+	return claims
 }
 
 // MarkUnchanged finishes a claim on a session whose files changed, but not the content that was already
 // extracted. hash is its content hash; the texts and skipped records of r replace those of the earlier reading.
 func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, r Result) error {
 	key := c.Session.Key()
-	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
-		err := errors.Join(putMessages(t, key, c.InputVersion, r.Messages, r.Tools), setSkipped(t, key, r.Skipped))
-		if err != nil {
-			return err
-		}
-		return s.finishSession(t, c, hash, c.DoneFilterVersion)
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) {
+		putMessages(t, key, c.InputVersion, r.Messages, r.Tools)
+		setSkipped(t, key, r.Skipped)
+		s.finishSession(t, c, hash, c.DoneFilterVersion)
 	}), "marking session %s as unchanged", key)
 }
 
-func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
-	if err := s.finish(t, c.job(), c.InputVersion, hash, filter); err != nil {
-		return err
-	}
-	if err := t.run(endSaid, "", c.Session.Key()); err != nil {
-		return err
-	}
-	return s.settle(t, c.Session.Key())
+func (s *Store) finishSession(t tx, c Claim, hash string, filter int) {
+	s.finish(t, c.job(), c.InputVersion, hash, filter)
+	t.exec(endSaid, "", c.Session.Key())
+	s.settle(t, c.Session.Key())
 }
 
 // LeaveUnread releases a claim on a session with a file that cannot be read; no attempt is counted. The
@@ -132,54 +108,41 @@ func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
 // memoir.CodeLeaseLost if the claim is no longer ours.
 func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) error {
 	key := c.Session.Key()
-	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
-		if err := s.release(t, c.job()); err != nil {
-			return err
-		}
-		err := t.execAll([]any{reason, key, path}, `UPDATE session SET error = ?1 WHERE key = ?2`,
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) {
+		s.release(t, c.job())
+		t.execAll([]any{reason, key, path}, `UPDATE session SET error = ?1 WHERE key = ?2`,
 			`UPDATE file SET mtime_ns = 0, error = ?1 WHERE session_key = ?2
 				AND (path = ?3 OR NOT EXISTS (SELECT 1 FROM file WHERE session_key = ?2 AND path = ?3))`)
-		if err != nil {
-			return err
-		}
-		return s.settle(t, key)
+		s.settle(t, key)
 	}), "leaving session %s unread", key)
 }
 
 // Outstanding counts the sessions of a project that processes other than self are extracting now.
 func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Holder) (int, error) {
-	return fetch(ctx, s, func(t tx) (n int, err error) {
-		jobs, err := runningJobs(t, kindExtract)
-		if err != nil {
-			return 0, err
-		}
+	return fetch(ctx, s, func(t tx) (n int) {
 		var others []string
-		for _, j := range jobs {
+		for _, j := range runningJobs(t, kindExtract) {
 			if j.Holder != self && !j.Free(s.ticks()) {
 				others = append(others, j.key)
 			}
 		}
-		err = t.get(`SELECT count(*) FROM session WHERE project_id = ? AND key IN (SELECT value FROM json_each(?))`,
+		t.get(`SELECT count(*) FROM session WHERE project_id = ? AND key IN (SELECT value FROM json_each(?))`,
 			[]any{projectID, jsonList(others)}, &n)
-		return n, err
+		return n
 	}, "counting sessions that others extract")
 }
 
 // Working returns an error of code memoir.CodeBusy while another process holds a job, since that process
 // may redact by older rules. Jobs of dead processes are released first. Then it ends the epoch.
 func (s *Store) Working(ctx context.Context) error {
-	err := s.quickly(ctx, func(t tx) error {
+	err := s.quickly(ctx, func(t tx) {
 		for _, kind := range []string{kindExtract, kindConsolidate} {
-			running, err := s.takeOver(t, kind)
-			if err != nil {
-				return err
-			}
-			if running > 0 {
-				return memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait",
-					"another process is at work on %s", memoir.Count(running, kind+" job"))
+			if running := s.takeOver(t, kind); running > 0 {
+				t.fail(memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait",
+					"another process is at work on %s", memoir.Count(running, kind+" job")))
 			}
 		}
-		return t.run(endEpoch)
+		t.exec(endEpoch)
 	})
 	if memoir.CodeOf(err) == memoir.CodeBusy {
 		return err
@@ -191,17 +154,16 @@ const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.statemen
 	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq,
 	e.history_entry, coalesce((SELECT accessed_at FROM entry n WHERE n.session_key = e.session_key), 0)`
 
-func scanExtraction(scan scanner, e *memoir.Extraction) error {
-	err := scan(&e.SessionKey, &e.ProjectID, statementColumn{&e.Statements}, &e.RolloutSummary, &e.RolloutSlug, &e.Title,
+func scanExtraction(scan scanner, e *memoir.Extraction) {
+	scan(&e.SessionKey, &e.ProjectID, statementColumn{&e.Statements}, &e.RolloutSummary, &e.RolloutSlug, &e.Title,
 		&e.CWD, &e.Branch, timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model,
 		&e.Seq, &e.HistoryEntry, timeColumn{&e.RecalledAt})
 	e.Identify()
-	return err
 }
 
-func selectExtractions(t tx, keys ...string) ([]memoir.Extraction, error) {
-	return collect(t, `SELECT `+extractionColumns+` FROM extraction e
-		WHERE e.session_key IN (SELECT value FROM json_each(?))`, []any{jsonList(keys)}, scanExtraction)
+func selectExtractions(t tx, keys ...string) []memoir.Extraction {
+	return collect(t, scanExtraction, `SELECT `+extractionColumns+` FROM extraction e
+		WHERE e.session_key IN (SELECT value FROM json_each(?))`, jsonList(keys))
 }
 
 // Selected returns the extractions of a project whose sessions are neither disabled nor forgotten: all
@@ -210,21 +172,16 @@ func selectExtractions(t tx, keys ...string) ([]memoir.Extraction, error) {
 func (s *Store) Selected(
 	ctx context.Context, projectID string, most int,
 ) (selected []memoir.Extraction, others []string, err error) {
-	err = s.read(ctx, func(t tx) (err error) {
+	err = s.read(ctx, func(t tx) {
 		const of = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + ` AND `
 		const order = ` ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
 		for _, group := range []string{`e.session_key NOT LIKE 'memoir:%' AND NOT ` + isReceived, isReceived} {
-			some, err1 := collect(t, `SELECT `+extractionColumns+of+group+order, []any{projectID, most, 0}, scanExtraction)
-			left, err2 := t.texts(`SELECT e.session_key`+of+group+order, projectID, -1, most)
+			some := collect(t, scanExtraction, `SELECT `+extractionColumns+of+group+order, projectID, most, 0)
+			left := t.texts(`SELECT e.session_key`+of+group+order, projectID, -1, most)
 			selected, others = append(selected, some...), append(others, left...)
-			if err := errors.Join(err1, err2); err != nil {
-				return err
-			}
 		}
-		entries, err := collect(t, `SELECT `+extractionColumns+of+`e.session_key LIKE 'memoir:%'`, []any{projectID},
-			scanExtraction)
-		selected = append(selected, entries...)
-		return err
+		entries := `SELECT ` + extractionColumns + of + `e.session_key LIKE 'memoir:%'`
+		selected = append(selected, collect(t, scanExtraction, entries, projectID)...)
 	})
 	slices.SortFunc(selected, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
 	slices.Sort(others)
@@ -232,8 +189,8 @@ func (s *Store) Selected(
 }
 
 // setRedactions replaces the counts of one session or project.
-func setRedactions(t tx, scope, key string, counts map[string]int) error {
-	return t.execAll([]any{scope, key, jsonOf(counts)}, `DELETE FROM redaction WHERE scope = ?1 AND key = ?2`,
+func setRedactions(t tx, scope, key string, counts map[string]int) {
+	t.execAll([]any{scope, key, jsonOf(counts)}, `DELETE FROM redaction WHERE scope = ?1 AND key = ?2`,
 		`INSERT INTO redaction (scope, key, rule, n) SELECT ?1, ?2, key, value FROM json_each(?3) WHERE value > 0`)
 }
 
@@ -257,27 +214,18 @@ type Result struct {
 // enters the outcome into the ledger with EndWork.
 func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	key := c.Session.Key()
-	err := s.together(ctx, func(t tx) error {
-		if err := c.job().held(t); err != nil {
-			return err
-		}
+	err := s.together(ctx, func(t tx) {
+		c.job().held(t)
 		e := r.Extraction
 		e.SessionKey = key
 		// The session may have moved since it was claimed.
-		if err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{key}, &e.ProjectID); err != nil {
-			return err
-		}
-		outcome, err := s.storeExtraction(t, e, r.Withdraw)
-		if err != nil {
-			return err
-		}
-		err = errors.Join(putMessages(t, key, c.InputVersion, r.Messages, r.Tools),
-			setRedactions(t, kindExtract, key, r.Redactions), setSkipped(t, key, r.Skipped),
-			endWork(t, c.Token, e.ProjectID, outcome))
-		if err != nil {
-			return err
-		}
-		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)
+		t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{key}, &e.ProjectID)
+		outcome := s.storeExtraction(t, e, r.Withdraw)
+		putMessages(t, key, c.InputVersion, r.Messages, r.Tools)
+		setRedactions(t, kindExtract, key, r.Redactions)
+		setSkipped(t, key, r.Skipped)
+		endWork(t, c.Token, e.ProjectID, outcome)
+		s.finishSession(t, c, e.ContentHash, e.FilterVersion)
 	})
 	if err == nil {
 		failpoint.After("stored") // one commit may be that of several results
@@ -286,40 +234,39 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 }
 
 // storeExtraction returns the outcome for the ledger: stored, unchanged, kept, empty or withdrawn.
-func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string, err error) {
-	priors, err := selectExtractions(t, e.SessionKey)
-	if err != nil {
-		return "", err
-	}
+func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string) {
+	priors := selectExtractions(t, e.SessionKey)
 	known := len(priors) > 0
 	again := known && priors[0].ContentHash != e.ContentHash &&
 		memoir.Content(priors[0].ContentHash) == memoir.Content(e.ContentHash)
 	switch {
 	case e.Empty() && !known:
-		return "empty", nil
+		return "empty"
 	case e.Empty() && !withdraw:
-		return "kept", nil
+		return "kept"
 	case e.Empty():
 		if priors[0].ProjectID != "" {
-			_, err = bump(t, priors[0].ProjectID)
+			bump(t, priors[0].ProjectID)
 		}
-		return "withdrawn", errors.Join(err, t.run(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey))
+		t.exec(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey)
+		return "withdrawn"
 	case known && !again && sameMemory(priors[0], e):
 		e.Seq, outcome = priors[0].Seq, "unchanged"
 	default:
 		if outcome = "stored"; e.ProjectID != "" {
-			e.Seq, err = bump(t, e.ProjectID)
+			e.Seq = bump(t, e.ProjectID)
 		}
 		if again || known && e.ProjectID == "" { // the history has the session
 			e.Seq = priors[0].Seq
 		}
 	}
-	return outcome, errors.Join(err, s.putExtraction(t, e))
+	s.putExtraction(t, e)
+	return outcome
 }
 
 // putExtraction writes an extraction and replaces an earlier one of its session.
-func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
-	return t.run(`INSERT INTO extraction (session_key, project_id, statements, rollout_summary, rollout_slug, title,
+func (s *Store) putExtraction(t tx, e memoir.Extraction) {
+	t.exec(`INSERT INTO extraction (session_key, project_id, statements, rollout_summary, rollout_slug, title,
 			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, history_entry)
 		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, statements = excluded.statements,

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -229,20 +228,21 @@ func cancelled(t testing.TB) context.Context {
 // UpsertProject registers projects under exactly these ids; which project one that was
 // found is, Register tells.
 func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) error {
-	return s.quickly(ctx, func(t tx) error {
-		a, err := readProjectIndex(t)
+	return s.quickly(ctx, func(t tx) {
+		a := readProjectIndex(t)
 		for _, p := range projects {
-			err = errors.Join(err, a.put(t, p))
+			a.put(t, p)
 		}
-		return err
 	})
 }
 
 // forget withdraws a session for good, as BeginForgetting and FinishForgetting do together.
 func forget(t testing.TB, s *Store, key string) {
 	t.Helper()
-	must(t, s.durably(t.Context(), func(tx tx) error {
-		return errors.Join(s.markChanged(tx, key), s.bury(tx, []string{key}), deleteExtracted(tx, []string{key}))
+	must(t, s.durably(t.Context(), func(tx tx) {
+		s.markChanged(tx, key)
+		s.bury(tx, []string{key})
+		deleteExtracted(tx, []string{key})
 	}))
 }
 

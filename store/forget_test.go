@@ -140,16 +140,12 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 func rows(t testing.TB, s *Store) map[string]int {
 	t.Helper()
 	n := map[string]int{}
-	must(t, s.read(background(), func(tx tx) error {
-		tables, err := tx.texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)
-		for _, table := range tables {
+	must(t, s.read(background(), func(tx tx) {
+		for _, table := range tx.texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`) {
 			var rows int
-			if err := tx.get(`SELECT count(*) FROM `+table, nil, &rows); err != nil {
-				return err
-			}
+			tx.get(`SELECT count(*) FROM `+table, nil, &rows)
 			n[table] = rows
 		}
-		return err
 	}))
 	return n
 }
@@ -263,10 +259,9 @@ func TestEveryTextColumnIsScannedOrExcused(t *testing.T) {
 		}
 	}
 	var columns []string
-	must(t, s.read(t.Context(), func(t tx) (err error) {
-		columns, err = t.texts(`SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
+	must(t, s.read(t.Context(), func(t tx) {
+		columns = t.texts(`SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name <> 'sqlite_sequence' AND upper(c.type) IN ('TEXT', 'BLOB', 'TIMESTAMP', 'VARCHAR')`)
-		return err
 	}))
 	for _, column := range columns {
 		if slices.Contains(listed, column) == slices.Contains(noText, column) {

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -48,47 +47,39 @@ func (s *Store) Publish(
 	if g.Fence = c.Fence; how == PublishLast {
 		g.Seq = c.Seq
 	}
-	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := c.unexpired(t, s.ticks()); err != nil {
-			return err
-		}
+	return s.explain(s.durably(ctx, func(t tx) {
+		c.unexpired(t, s.ticks())
 		var live int64
-		if err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{c.ProjectID}, &live); err != nil {
-			return err
+		if t.get(`SELECT generation FROM project WHERE id = ?`, []any{c.ProjectID}, &live); g.N <= live {
+			t.fail(memoir.Errorf(memoir.CodeChanged, "run again", "generation %d is already live", live))
 		}
-		if g.N <= live {
-			return memoir.Errorf(memoir.CodeChanged, "run again", "generation %d is already live", live)
-		}
-		err := errors.Join(s.insertGeneration(t, c.ProjectID, g),
-			setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions))
+		s.insertGeneration(t, c.ProjectID, g)
+		setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions)
 		switch how {
 		case PublishLast:
-			err = errors.Join(err, endWork(t, c.Token, c.ProjectID, "published"), s.finishProject(t, c))
+			endWork(t, c.Token, c.ProjectID, "published")
+			s.finishProject(t, c)
 		case PublishOpen:
-			err = errors.Join(err, t.run(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
-				WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID))
+			t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
+				WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
 		}
-		if err != nil {
-			return err
+		if t.ok() {
+			t.fail(swap())
 		}
-		return swap()
 	}), "publishing generation %d of project %s", g.N, c.ProjectID)
 }
 
 // insertGeneration records a generation as the live one. It does not change an existing record of its number.
-func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
-	added, err := t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, seq, at)
+func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) {
+	added := t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, seq, at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, n) DO NOTHING`,
 		projectID, g.N, g.Fence, g.ManifestHash, g.Seq, millis(g.At))
-	if err == nil && added > 0 {
-		_, err = t.exec(`INSERT INTO generation_input (project_id, n, session_key, hash)
+	if added > 0 {
+		t.exec(`INSERT INTO generation_input (project_id, n, session_key, hash)
 			SELECT ?, ?, key, value FROM json_each(?) WHERE key IS NOT NULL`, projectID, g.N, jsonOf(g.Inputs))
 	}
-	if err != nil {
-		return err
-	}
-	return t.run(`UPDATE project SET generation = ?1, published_at = ?2,
+	t.exec(`UPDATE project SET generation = ?1, published_at = ?2,
 		consumed_seq = max(consumed_seq, min(?3, change_seq))
 		WHERE id = ?4 AND generation < ?1`, g.N, millis(g.At), g.Seq, projectID)
 }
@@ -96,20 +87,17 @@ func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) err
 // RecordGeneration records a generation that is already live, because a process was killed or the disk
 // was full between the replacement of the link and the commit. A recorded generation is not changed.
 func (s *Store) RecordGeneration(ctx context.Context, projectID string, g GenerationRecord) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := mustExist(t, projectID); err != nil {
-			return err
-		}
-		return s.insertGeneration(t, projectID, g)
+	return s.explain(s.durably(ctx, func(t tx) {
+		mustExist(t, projectID)
+		s.insertGeneration(t, projectID, g)
 	}), "recording generation %d of project %s", g.N, projectID)
 }
 
 // LastInputs returns the inputs of the live generation: session key -> content hash. It is empty before
 // the first generation.
 func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
-	return fetch(ctx, s, func(t tx) (map[string]string, error) {
-		inputs := map[string]string{}
-		return inputs, fill(t, inputs, `SELECT i.session_key, i.hash FROM project p JOIN generation_input i
+	return fetch(ctx, s, func(t tx) map[string]string {
+		return fill(t, map[string]string{}, `SELECT i.session_key, i.hash FROM project p JOIN generation_input i
 			ON i.project_id = p.id AND i.n = p.generation WHERE p.id = ?`, projectID)
 	}, "reading the last inputs of project %s", projectID)
 }
@@ -118,13 +106,11 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 // earlier attempt to consolidate recorded of the same generation.
 func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generation int64,
 	edits []memoir.HandEdit) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		sent := map[string]int64{} // the hub may have another generation by now
-		if err := errors.Join(fill(t, sent, `SELECT text, hub FROM hand_edit WHERE project_id = ? AND base = ? AND hub > 0`,
-			projectID, generation), t.run(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`,
-			projectID, generation)); err != nil {
-			return err
-		}
+	return s.explain(s.durably(ctx, func(t tx) {
+		// The hub may have another generation by now.
+		sent := fill(t, map[string]int64{}, `SELECT text, hub FROM hand_edit WHERE project_id = ? AND base = ? AND hub > 0`,
+			projectID, generation)
+		t.exec(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`, projectID, generation)
 		for _, n := range edits {
 			if n.Action == memoir.EditRemoved {
 				n.Hub = cmp.Or(int(sent[n.Text]), n.Hub)
@@ -132,45 +118,41 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 			if n.At.IsZero() {
 				n.At = s.now()
 			}
-			if err := putHandEdit(t, projectID, generation, n); err != nil {
-				return err
-			}
+			putHandEdit(t, projectID, generation, n)
 		}
-		again := resend(t, `SELECT session_key FROM extraction JOIN share USING (project_id)
+		resend(t, `SELECT session_key FROM extraction JOIN share USING (project_id)
 			WHERE project_id = ? AND ?`, projectID, len(edits) > 0)
-		return errors.Join(again, t.execAll([]any{projectID, generation}, // what was merged with a line is about it, too
+		t.execAll([]any{projectID, generation}, // what was merged with a line is about it, too
 			`WITH merged AS MATERIALIZED (SELECT DISTINCT file, ltrim(text, char(10)) AS line, origin FROM hand_edit
 					WHERE project_id = ?1 AND base <> ?2 AND origin <> '' AND action = 'added')
 				UPDATE hand_edit AS n SET origin = m.origin FROM merged AS m WHERE n.project_id = ?1 AND n.base = ?2
-					AND m.file = n.file AND m.line = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`))
+					AND m.file = n.file AND m.line = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`)
 	}), "recording the hand edits of project %s", projectID)
 }
 
-func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
-	return t.run(`INSERT INTO hand_edit (project_id, base, file, action, section, after, nth, text, others, at, hub)
+func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) {
+	t.exec(`INSERT INTO hand_edit (project_id, base, file, action, section, after, nth, text, others, at, hub)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Nth, n.Text, n.Others, millis(n.At), n.Hub)
 }
 
 // Answered returns when a person answered about lines of a project's memory, in milliseconds by key; see Answer.
 func (s *Store) Answered(ctx context.Context, projectID string) (map[string]int64, error) {
-	return fetch(ctx, s, func(t tx) (map[string]int64, error) {
-		at := map[string]int64{}
-		return at, fill(t, at, `SELECT key, at FROM review WHERE project_id = ?`, projectID)
+	return fetch(ctx, s, func(t tx) map[string]int64 {
+		return fill(t, map[string]int64{}, `SELECT key, at FROM review WHERE project_id = ?`, projectID)
 	}, "reading the review of project %s", projectID)
 }
 
 // Answer records that a person answered about lines with some keys and about the statements behind them. Lines that no
 // generation has, and none is to have, count as removed by hand.
 func (s *Store) Answer(ctx context.Context, projectID string, keys, never []string) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		err := t.run(`INSERT OR REPLACE INTO review (project_id, key, at) SELECT ?, value, ? FROM json_each(?)`,
+	return s.explain(s.durably(ctx, func(t tx) {
+		t.exec(`INSERT OR REPLACE INTO review (project_id, key, at) SELECT ?, value, ? FROM json_each(?)`,
 			projectID, millis(s.now()), jsonList(keys))
 		for _, line := range never {
-			err = errors.Join(err, putHandEdit(t, projectID, -1, memoir.HandEdit{File: memoir.MemoryFile,
-				Action: memoir.EditRemoved, Text: line, At: s.now()}))
+			putHandEdit(t, projectID, -1, memoir.HandEdit{File: memoir.MemoryFile, Action: memoir.EditRemoved, Text: line,
+				At: s.now()})
 		}
-		return err
 	}), "recording the review of project %s", projectID)
 }
 
@@ -179,56 +161,52 @@ func (s *Store) Answer(ctx context.Context, projectID string, keys, never []stri
 // fewer equal lines than were added is opposite to the last addition, if possible in its section, but not to that of
 // a project that was merged later. An addition is opposite to all removals.
 func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandEdit, error) {
-	return fetch(ctx, s, func(t tx) ([]memoir.HandEdit, error) {
+	return fetch(ctx, s, func(t tx) []memoir.HandEdit {
 		edits := []memoir.HandEdit{}
 		var origins []string
 		earlier := map[[2]string][]int{} // by file and line, the edits in effect
 		added := map[[2]string]bool{}    // files and lines that a person ever added
-		err := t.each(`SELECT id, project_id, file, action, section, after, nth, text, others, at, origin, hub FROM hand_edit
-			WHERE project_id = ? ORDER BY base, id`,
-			[]any{projectID}, func(scan scanner) error {
-				var n memoir.HandEdit
-				var origin string
-				if err := scan(&n.ID, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Nth, &n.Text,
-					&n.Others, timeColumn{&n.At}, &origin, &n.Hub); err != nil {
-					return err
-				}
-				line := lineOf(n)
-				one, left := -1, -n.Others // the addition that a removal undoes
-				for _, i := range earlier[line] {
-					merged := origins[i] != "" && origin == ""
-					if n.Action == memoir.EditRemoved && edits[i].Action == memoir.EditAdded && !merged {
-						if left++; one < 0 || edits[i].Section == n.Section || edits[one].Section != n.Section {
-							one = i
-						}
+		for scan := range t.rows(`SELECT id, project_id, file, action, section, after, nth, text, others, at, origin, hub
+			FROM hand_edit WHERE project_id = ? ORDER BY base, id`, projectID) {
+			var n memoir.HandEdit
+			var origin string
+			scan(&n.ID, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Nth, &n.Text,
+				&n.Others, timeColumn{&n.At}, &origin, &n.Hub)
+			line := lineOf(n)
+			one, left := -1, -n.Others // the addition that a removal undoes
+			for _, i := range earlier[line] {
+				merged := origins[i] != "" && origin == ""
+				if n.Action == memoir.EditRemoved && edits[i].Action == memoir.EditAdded && !merged {
+					if left++; one < 0 || edits[i].Section == n.Section || edits[one].Section != n.Section {
+						one = i
 					}
 				}
-				earlier[line] = slices.DeleteFunc(earlier[line], func(i int) bool {
-					switch old := &edits[i].Action; {
-					case whole(n.Action), n.Action == memoir.EditRestored && *old == memoir.EditRemoved:
-						*old = ""
-					case n.Action == memoir.EditAdded && *old == memoir.EditRemoved:
-						*old = memoir.EditWasRemoved
-					case i == one && left > 0:
-						*old = memoir.EditWasAdded
-					default:
-						return false
-					}
-					return true
-				})
-				switch {
-				case n.Action == memoir.EditAdded:
-					added[line] = true
-				case n.Action == memoir.EditRestored && !added[line]:
-					return nil
-				case n.Action == memoir.EditRestored:
-					n.Action = memoir.EditAdded
+			}
+			earlier[line] = slices.DeleteFunc(earlier[line], func(i int) bool {
+				switch old := &edits[i].Action; {
+				case whole(n.Action), n.Action == memoir.EditRestored && *old == memoir.EditRemoved:
+					*old = ""
+				case n.Action == memoir.EditAdded && *old == memoir.EditRemoved:
+					*old = memoir.EditWasRemoved
+				case i == one && left > 0:
+					*old = memoir.EditWasAdded
+				default:
+					return false
 				}
-				earlier[line] = append(earlier[line], len(edits))
-				edits, origins = append(edits, n), append(origins, origin)
-				return nil
+				return true
 			})
-		return slices.DeleteFunc(edits, func(n memoir.HandEdit) bool { return n.Action == "" }), err
+			switch {
+			case n.Action == memoir.EditAdded:
+				added[line] = true
+			case n.Action == memoir.EditRestored && !added[line]:
+				continue
+			case n.Action == memoir.EditRestored:
+				n.Action = memoir.EditAdded
+			}
+			earlier[line] = append(earlier[line], len(edits))
+			edits, origins = append(edits, n), append(origins, origin)
+		}
+		return slices.DeleteFunc(edits, func(n memoir.HandEdit) bool { return n.Action == "" })
 	}, "reading hand edits")
 }
 

@@ -15,13 +15,12 @@ import (
 // wantGenerations compares what is recorded of generations: number, fence, change sequence, hash and inputs.
 func wantGenerations(t *testing.T, s *Store, want ...string) {
 	t.Helper()
-	must(t, s.read(t.Context(), func(tx tx) error {
-		got, err := tx.texts(`SELECT concat_ws(' ', n, fence, seq, manifest_hash, (SELECT json_group_object(session_key, hash)
+	must(t, s.read(t.Context(), func(tx tx) {
+		got := tx.texts(`SELECT concat_ws(' ', n, fence, seq, manifest_hash, (SELECT json_group_object(session_key, hash)
 			FROM generation_input i WHERE i.n = g.n AND i.project_id = g.project_id)) FROM generation g ORDER BY n`)
 		if !slices.Equal(got, want) {
 			t.Errorf("generations %q, want %q", got, want)
 		}
-		return err
 	}))
 }
 
@@ -103,10 +102,7 @@ func TestAnOlderFencePublishesNothingThoughTheTokenIsOurs(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
 	c := claimProject(t, s)
-	must(t, s.quickly(t.Context(), func(t tx) error {
-		_, err := t.exec(`UPDATE project SET fence = fence + 1`)
-		return err
-	}))
+	must(t, s.quickly(t.Context(), func(t tx) { t.exec(`UPDATE project SET fence = fence + 1`) }))
 	swap := func() error { t.Error("swapped"); return nil }
 	wantCode(t, s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)
 	wantCode(t, s.Publish(t.Context(), c, PublishPart, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)

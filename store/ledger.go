@@ -22,40 +22,33 @@ const (
 // published, or one of the constants above. Methods that end a claim with a result or a failure enter it
 // themselves; EndWork is for all other work, such as that of a lost claim.
 func (s *Store) EndWork(ctx context.Context, work, projectID, outcome string) error {
-	err := s.durably(ctx, func(t tx) error { return endWork(t, work, projectID, outcome) })
+	err := s.durably(ctx, func(t tx) { endWork(t, work, projectID, outcome) })
 	return s.explain(err, "recording the outcome of work in the ledger")
 }
 
-func endWork(t tx, work, projectID, outcome string) error {
-	return t.run(`UPDATE ledger SET outcome = ?, project_id = ?
+func endWork(t tx, work, projectID, outcome string) {
+	t.exec(`UPDATE ledger SET outcome = ?, project_id = ?
 		WHERE work = ? AND work <> '' AND outcome = 'unfinished'`, outcome, projectID, work)
 }
 
 // Spent sums the usage of a run, and of all runs on the current UTC day. Unfinished calls count by their estimate.
 func (s *Store) Spent(ctx context.Context, run string) (ofRun, today memoir.Usage, err error) {
-	err = s.read(ctx, func(t tx) error {
-		ofRun, today, err = s.spentBy(t, run)
-		return err
-	})
+	err = s.read(ctx, func(t tx) { ofRun, today = s.spentBy(t, run) })
 	return ofRun, today, s.explain(err, "adding up the ledger")
 }
 
-func (s *Store) spentBy(t tx, run string) (ofRun, today memoir.Usage, err error) {
-	if ofRun, err = s.spent(t, run, time.Time{}); err == nil {
-		today, err = s.spent(t, "", s.now().UTC().Truncate(24*time.Hour))
-	}
-	return ofRun, today, err
+func (s *Store) spentBy(t tx, run string) (ofRun, today memoir.Usage) {
+	return s.spent(t, run, time.Time{}), s.spent(t, "", s.now().UTC().Truncate(24*time.Hour))
 }
 
 // spent sums the usage since a time, of one run or, if run is empty, of all. The zero time means all calls.
-func (s *Store) spent(t tx, run string, since time.Time) (memoir.Usage, error) {
-	var u memoir.Usage
-	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
+func (s *Store) spent(t tx, run string, since time.Time) (u memoir.Usage) {
+	t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
 			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
 		FROM ledger WHERE at >= ?1 AND at <= ?2 AND (?3 = '' OR run = ?3)`,
 		[]any{millis(since), s.latest(since), run},
 		&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
-	return u, err
+	return u
 }
 
 // latest is the latest time, in ms, that counts as since a time. A call that is dated more than a day
@@ -100,26 +93,16 @@ func (s *Store) BeginCall(
 	if c.Phase == kindConsolidate {
 		how = durable
 	}
-	err = s.write(ctx, how, func(t tx) error {
+	err = s.write(ctx, how, func(t tx) {
 		if allow != nil {
-			ofRun, today, err := s.spentBy(t, c.Run)
-			if err == nil {
-				err = allow(ofRun, today)
-			}
-			if err != nil {
-				return err
+			if ofRun, today := s.spentBy(t, c.Run); t.ok() {
+				t.fail(allow(ofRun, today))
 			}
 		}
-		if c.Once {
-			known, err := t.exists(`SELECT 1 FROM ledger WHERE work = ? AND run <> ?`, c.Work, c.Run)
-			if err == nil && known {
-				err = memoir.Errorf(memoir.CodeChanged, "", "the model was already asked")
-			}
-			if err != nil {
-				return err
-			}
+		if c.Once && t.exists(`SELECT 1 FROM ledger WHERE work = ? AND run <> ?`, c.Work, c.Run) {
+			t.fail(memoir.Errorf(memoir.CodeChanged, "", "the model was already asked"))
 		}
-		return t.get(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
+		t.get(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
 				output_tokens, cost, duration_ms, outcome, call, estimated, work)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 'begun', 1, ?) RETURNING id`,
 			[]any{millis(s.now()), c.Run, c.Phase, c.SessionKey, c.ProjectID, c.Model, c.Expected.Calls, c.Expected.InputTokens,
@@ -133,11 +116,12 @@ func (s *Store) BeginCall(
 //
 // The usage survives a loss of power once the work has ended, which usually follows at once.
 func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
-	return s.explain(s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) {
 		if e.Usage.Calls == 0 {
-			return t.run(`DELETE FROM ledger WHERE id = ?`, id)
+			t.exec(`DELETE FROM ledger WHERE id = ?`, id)
+			return
 		}
-		return t.run(`UPDATE ledger SET calls = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?, cost = ?,
+		t.exec(`UPDATE ledger SET calls = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?, cost = ?,
 				duration_ms = ?, call = 'ended', estimated = ? WHERE id = ?`,
 			e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost,
 			e.Duration.Milliseconds(), e.Estimated, id)
@@ -159,14 +143,13 @@ type UsageRow struct {
 // UsageRows lists the ledger since a time, ordered by the first five fields of a row. The zero time means
 // the whole ledger.
 func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
-	return fetch(ctx, s, func(t tx) ([]UsageRow, error) {
-		return collect(t, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome,
+	return fetch(ctx, s, func(t tx) []UsageRow {
+		return collect(t, func(scan scanner, r *UsageRow) {
+			scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Usage.Calls, &r.Usage.InputTokens,
+				&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
+		}, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome,
 				sum(calls), sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated),
 				sum(duration_ms) * 1000000
-			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, []any{millis(since)},
-			func(scan scanner, r *UsageRow) error {
-				return scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Usage.Calls, &r.Usage.InputTokens,
-					&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
-			})
+			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, millis(since))
 	}, "listing usage")
 }

@@ -41,16 +41,14 @@ func holdings(t *testing.T, s *Store, ids ...string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	for _, id := range ids {
-		must(t, s.read(t.Context(), func(tx tx) error {
-			texts, err := tx.texts(`SELECT what FROM (SELECT key || ' ' || origin AS what FROM session WHERE project_id = ?1
+		must(t, s.read(t.Context(), func(tx tx) {
+			out[id] = tx.texts(`SELECT what FROM (SELECT key || ' ' || origin AS what FROM session WHERE project_id = ?1
 				UNION ALL SELECT 'extraction of ' || session_key FROM extraction WHERE project_id = ?1
 				UNION ALL SELECT kind || ' ' || alias || ' ' || origin FROM project_alias WHERE project_id = ?1
 				UNION ALL SELECT path || ' ' || origin FROM project_directory WHERE project_id = ?1
 				UNION ALL SELECT text || ' ' || origin FROM hand_edit WHERE project_id = ?1
 				UNION ALL SELECT 'forgotten ' || session_key FROM mark WHERE project_id = ?1)
 				WHERE what NOT LIKE '%memoir:journal-%'`, id)
-			out[id] = texts
-			return err
 		}))
 	}
 	return out

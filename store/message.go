@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"memoir"
@@ -41,17 +40,14 @@ type SessionText struct {
 
 // putMessages replaces the messages and packed tools of a session, as they were read in a version of it, and gives it a
 // new number.
-func putMessages(t tx, key, version string, messages []Message, tools []byte) error {
-	err := t.execAll([]any{key, version, tools}, `DELETE FROM searchable WHERE session_key = ?1`,
+func putMessages(t tx, key, version string, messages []Message, tools []byte) {
+	t.execAll([]any{key, version, tools}, `DELETE FROM searchable WHERE session_key = ?1`,
 		`INSERT INTO searchable (session_key, tools) VALUES (?1, coalesce(?3, x''))`,
 		`UPDATE session SET taken = ?2 WHERE key = ?1`)
 	for _, m := range messages {
-		if err == nil {
-			err = t.run(`INSERT INTO message (seq, item, typed, at, text)
-				SELECT seq, ?, ?, ?, ? FROM searchable WHERE session_key = ?`, m.Item, m.Typed, millis(m.At), m.Text, key)
-		}
+		t.exec(`INSERT INTO message (seq, item, typed, at, text)
+			SELECT seq, ?, ?, ?, ? FROM searchable WHERE session_key = ?`, m.Item, m.Typed, millis(m.At), m.Text, key)
 	}
-	return err
 }
 
 // Untaken returns the sessions whose present version was not stored for searching, the latest first: with files, of a
@@ -59,23 +55,19 @@ func putMessages(t tx, key, version string, messages []Message, tools []byte) er
 // nil: all.
 func (s *Store) Untaken(ctx context.Context, keys []string) ([]memoir.Session, error) {
 	where, args := and(condition{`s.key IN (SELECT value FROM json_each(?))`, keys != nil, jsonList(keys)})
-	return fetch(ctx, s, func(t tx) ([]memoir.Session, error) {
-		found, err := t.texts(`SELECT s.key`+fromUntaken+where+` ORDER BY s.updated_at DESC, s.key`, args...)
-		if err != nil || len(found) == 0 {
-			return nil, err
-		}
-		return selectSessions(t, Filter{Keys: found})
+	return fetch(ctx, s, func(t tx) []memoir.Session {
+		return selectSessions(t, Filter{Keys: t.texts(`SELECT s.key`+fromUntaken+where, args...)})
 	}, "looking for sessions to read")
 }
 
 // CountUntaken counts the sessions that Untaken returns, of one project if it is not empty, without those of more than
 // most bytes; 0: with them.
-func (s *Store) CountUntaken(ctx context.Context, projectID string, most int64) (n int, err error) {
-	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT count(*)`+fromUntaken+` AND (?1 = 0 OR bytes <= ?1) AND ?2 IN ('', project_id)`,
+func (s *Store) CountUntaken(ctx context.Context, projectID string, most int64) (int, error) {
+	return fetch(ctx, s, func(t tx) (n int) {
+		t.get(`SELECT count(*)`+fromUntaken+` AND (?1 = 0 OR bytes <= ?1) AND ?2 IN ('', project_id)`,
 			[]any{most, projectID}, &n)
-	})
-	return n, s.explain(err, "counting sessions to read")
+		return n
+	}, "counting sessions to read")
 }
 
 // fromUntaken has the condition of the index session_untaken.
@@ -92,9 +84,11 @@ type Taken struct {
 }
 
 // Epoch returns a number that changes when what was read before must not be stored any more.
-func (s *Store) Epoch(ctx context.Context) (n int64, err error) {
-	err = s.read(ctx, func(t tx) error { return t.get(`SELECT n FROM counter WHERE name = 'texts'`, nil, &n) })
-	return n, s.explain(err, "preparing to read sessions")
+func (s *Store) Epoch(ctx context.Context) (int64, error) {
+	return fetch(ctx, s, func(t tx) (n int64) {
+		t.get(`SELECT n FROM counter WHERE name = 'texts'`, nil, &n)
+		return n
+	}, "preparing to read sessions")
 }
 
 const endEpoch = `UPDATE counter SET n = n + 1 WHERE name = 'texts'`
@@ -102,34 +96,24 @@ const endEpoch = `UPDATE counter SET n = n + 1 WHERE name = 'texts'`
 // TakeIn stores for searching what was read of sessions, in one transaction. It stores nothing if the epoch in which
 // they were read is over, and leaves out sessions that are not registered any more.
 func (s *Store) TakeIn(ctx context.Context, epoch int64, all []Taken) error {
-	return s.explain(s.quickly(ctx, func(t tx) error {
-		now, err := t.exists(`SELECT 1 FROM counter WHERE name = 'texts' AND n = ?`, epoch)
+	return s.explain(s.quickly(ctx, func(t tx) {
+		now := t.exists(`SELECT 1 FROM counter WHERE name = 'texts' AND n = ?`, epoch)
 		for _, one := range all {
-			known := false
-			if err == nil && now {
-				known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, one.Session.Key())
-			}
-			if err == nil && known {
-				err = errors.Join(putMessages(t, one.Session.Key(), Fingerprint(one.Session.Files), one.Messages, one.Tools),
-					putSaid(t, one.Session.Key(), one.Statements))
+			if now && t.exists(`SELECT 1 FROM session WHERE key = ?`, one.Session.Key()) {
+				putMessages(t, one.Session.Key(), Fingerprint(one.Session.Files), one.Messages, one.Tools)
+				putSaid(t, one.Session.Key(), one.Statements)
 			}
 		}
-		return err
 	}), "storing the texts of sessions")
 }
 
 // Converse registers a conversation's session as its file was read, with its reason in the window, and stores its
 // messages. The caller read the file within the same call of Alone.
 func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, messages []Message) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		err := s.saveScan(t, scan)
-		if err == nil {
-			err = putMessages(t, scan.Session.Key(), Fingerprint(scan.Session.Files), messages, nil)
-		}
-		if err == nil {
-			err = s.settleIn(t, w, scan.Session.Key())
-		}
-		return err
+	return s.explain(s.durably(ctx, func(t tx) {
+		s.saveScan(t, scan)
+		putMessages(t, scan.Session.Key(), Fingerprint(scan.Session.Files), messages, nil)
+		s.settleIn(t, w, scan.Session.Key())
 	}), "storing messages")
 }
 
@@ -141,47 +125,39 @@ const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_k
 // SearchState returns a text that changes whenever the searchable sessions change, and the ids of the projects
 // that have a memory or a history, in order.
 func (s *Store) SearchState(ctx context.Context) (state string, projects []string, err error) {
-	err = s.read(ctx, func(t tx) error {
-		err := t.get(`SELECT json_array(
+	err = s.read(ctx, func(t tx) {
+		t.get(`SELECT json_array(
 			(SELECT json_array(count(*), sum(seq), max(seq), sum(moves)) FROM searchable),
 			(SELECT json_array(count(*), sum(at)) FROM mark WHERE disabled OR directory <> '' OR forgotten))`, nil, &state)
-		if err == nil {
-			projects, err = t.texts(`SELECT id FROM project WHERE generation > 0 OR history_seq > 0 ORDER BY id`)
-		}
-		return err
+		projects = t.texts(`SELECT id FROM project WHERE generation > 0 OR history_seq > 0 ORDER BY id`)
 	})
 	return state, projects, s.explain(err, "comparing searchable texts")
 }
 
 // Searchable lists the sessions that searching finds, the oldest first.
 func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
-	return fetch(ctx, s, func(t tx) ([]Searchable, error) {
-		return collect(t, `SELECT q.seq, coalesce(s.project_id, '')`+fromSearchable+`
-			ORDER BY s.updated_at, q.session_key`, nil,
-			func(scan scanner, q *Searchable) error { return scan(&q.Seq, &q.ProjectID) })
+	return fetch(ctx, s, func(t tx) []Searchable {
+		return collect(t, func(scan scanner, q *Searchable) { scan(&q.Seq, &q.ProjectID) },
+			`SELECT q.seq, coalesce(s.project_id, '')`+fromSearchable+` ORDER BY s.updated_at, q.session_key`)
 	}, "listing searchable texts")
 }
 
 // SessionText returns the stored text of the session with a number; nil if it is no longer searchable.
 func (s *Store) SessionText(ctx context.Context, seq int64) (*SessionText, error) {
-	return fetch(ctx, s, func(t tx) (*SessionText, error) {
-		found, err := collect(t, `SELECT q.session_key, s.kind, s.updated_at, plain(q.tools),
+	return fetch(ctx, s, func(t tx) *SessionText {
+		var d SessionText
+		var tools string
+		if !t.find(`SELECT q.session_key, s.kind, s.updated_at, plain(q.tools),
 			coalesce((SELECT statements FROM extraction e WHERE e.session_key = q.session_key), '[]')`+fromSearchable+`
-			AND q.seq = ?`, []any{seq}, func(scan scanner, d *SessionText) error {
-			var tools string
-			err := scan(&d.SessionKey, &d.Kind, timeColumn{&d.EndedAt}, &tools, statementColumn{&d.Statements})
-			if err == nil {
-				d.Tools, err = decodeTools(tools)
-			}
-			return err
-		})
-		if err != nil || len(found) == 0 {
-			return nil, err
+			AND q.seq = ?`, []any{seq}, &d.SessionKey, &d.Kind, timeColumn{&d.EndedAt}, &tools, statementColumn{&d.Statements}) {
+			return nil
 		}
-		found[0].Messages, err = collect(t, `SELECT item, typed, at, text FROM message WHERE seq = ? ORDER BY id`,
-			[]any{seq}, func(scan scanner, m *Message) error {
-				return scan(&m.Item, &m.Typed, timeColumn{&m.At}, &m.Text)
-			})
-		return &found[0], err
+		var err error
+		d.Tools, err = decodeTools(tools)
+		t.fail(err)
+		d.Messages = collect(t, func(scan scanner, m *Message) {
+			scan(&m.Item, &m.Typed, timeColumn{&m.At}, &m.Text)
+		}, `SELECT item, typed, at, text FROM message WHERE seq = ? ORDER BY id`, seq)
+		return &d
 	}, "reading messages")
 }

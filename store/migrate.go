@@ -47,25 +47,20 @@ type schema struct {
 	empty   bool  // it has no tables
 }
 
-func (s *Store) schema(t tx) (schema, error) {
-	var now schema
+func (s *Store) schema(t tx) (now schema) {
 	var application, tables int64
-	err := t.get(`SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+	t.get(`SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_user_version, pragma_application_id`, nil, &now.version, &application, &tables)
-	if err != nil || application == applicationID {
-		return now, err
-	}
-	if application == formerID {
-		return now, memoir.Errorf(memoir.CodeStorage, "choose a new directory with --home; docs/carry-over.sql in "+
+	switch now.empty = tables == 0 && now.version == 0 && application == 0; {
+	case application == formerID:
+		t.fail(memoir.Errorf(memoir.CodeStorage, "choose a new directory with --home; docs/carry-over.sql in "+
 			"memoir's repository carries over notes, hand edits, the ledger and what was forgotten",
-			"database %s has a schema from before the first release", s.path)
+			"database %s has a schema from before the first release", s.path))
+	case application != applicationID && !now.empty:
+		t.fail(memoir.Errorf(memoir.CodeCorrupt, "choose another directory with --home, or move the file aside",
+			"%s is a database of another program", s.path))
 	}
-	now.empty = tables == 0 && now.version == 0 && application == 0
-	if !now.empty {
-		return now, memoir.Errorf(memoir.CodeCorrupt, "choose another directory with --home, or move the file aside",
-			"%s is a database of another program", s.path)
-	}
-	return now, nil
+	return now
 }
 
 func (s *Store) version() int64 { return s.steps[len(s.steps)-1].version }
@@ -108,19 +103,16 @@ func (s *Store) migrate(ctx context.Context) error {
 		return nil
 	}
 	backup := ""
-	err = s.withoutReferences(ctx, func(t tx) error {
-		// Another process may have migrated it since.
-		now, err := s.schema(t)
-		if err != nil || now.version >= want {
-			return err
+	err = s.withoutReferences(ctx, func(t tx) {
+		now := s.schema(t)
+		if !t.ok() || now.version >= want { // another process may have migrated it since
+			return
 		}
 		if now.version > 0 {
 			backup = fmt.Sprintf("%s.v%d.bak", s.path, now.version)
-			if err := s.copyTo(ctx, backup); err != nil {
-				return err
-			}
+			t.fail(s.copyTo(ctx, backup))
 		}
-		return apply(t, s.steps, now.version)
+		apply(t, s.steps, now.version)
 	})
 	if err != nil && backup != "" {
 		return s.explain(err, "migrating database %s failed; it is unchanged, and a copy is in %s", s.path, backup)
@@ -132,37 +124,31 @@ func (s *Store) migrate(ctx context.Context) error {
 // snapshot: while another process creates the database, tables without memoir's application id would look
 // like another program's.
 func (s *Store) beginLog(ctx context.Context, want int64) (now schema, err error) {
-	err = s.onWriter(ctx, func(t tx) error {
-		if _, err := t.exec("BEGIN"); err != nil {
-			return err
-		}
-		now, err = s.schema(t)
-		_, ended := t.exec("ROLLBACK") // a lock refused inside leaves the transaction open
-		if err := errors.Join(err, ended); err != nil || now.version > want {
-			if isBusy(err) {
-				discard(t.on)
-			}
-			return err
+	err = s.onWriter(ctx, func(t tx) {
+		t.exec("BEGIN")
+		now = s.schema(t)
+		rollback(t.ctx, t.on) // a lock refused inside leaves the transaction open
+		if isBusy(*t.failed) {
+			discard(t.on)
 		}
 		var mode string
-		if err := t.get("PRAGMA journal_mode", nil, &mode); err != nil || mode == "wal" {
-			return err
+		if t.get("PRAGMA journal_mode", nil, &mode); !t.ok() || now.version > want || mode == "wal" {
+			return
 		}
 		if failpoint.Before("begin a log") != nil {
-			return errFull
+			t.fail(errFull)
 		}
-		if err := t.get("PRAGMA journal_mode = WAL", nil, &mode); err != nil || mode == "wal" {
-			return err
+		if t.get("PRAGMA journal_mode = WAL", nil, &mode); mode != "wal" {
+			t.fail(memoir.Errorf(memoir.CodeStorage, "choose a directory on a local disk with --home",
+				"the file system of %s lacks the shared memory or the locks that a database needs", s.path))
 		}
-		return memoir.Errorf(memoir.CodeStorage, "choose a directory on a local disk with --home",
-			"the file system of %s lacks the shared memory or the locks that a database needs", s.path)
 	})
 	return now, err
 }
 
 // withoutReferences is durably with foreign keys disabled, since a migration may rebuild a table that others
 // refer to.
-func (s *Store) withoutReferences(ctx context.Context, fn func(tx) error) error {
+func (s *Store) withoutReferences(ctx context.Context, fn func(tx)) error {
 	set := func(mode string) error {
 		_, err := s.writer.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = "+mode)
 		return err
@@ -175,26 +161,20 @@ func (s *Store) withoutReferences(ctx context.Context, fn func(tx) error) error 
 
 // apply runs the migrations after a version. Dangling references that existed before are not an error:
 // another program may have deleted rows, and doctor reports it.
-func apply(t tx, steps []migration, after int64) error {
+func apply(t tx, steps []migration, after int64) {
 	const dangling = `SELECT count(*) FROM pragma_foreign_key_check`
 	var before, left int
-	if err := t.get(dangling, nil, &before); err != nil {
-		return err
-	}
+	t.get(dangling, nil, &before)
 	for _, step := range steps {
-		if step.version <= after {
-			continue
+		if step.version > after && t.ok() {
+			if t.exec(step.sql); !t.ok() {
+				*t.failed = fmt.Errorf("migration %d: %w", step.version, *t.failed)
+			}
 		}
-		if _, err := t.exec(step.sql); err != nil {
-			return fmt.Errorf("migration %d: %w", step.version, err)
-		}
 	}
-	if err := t.get(dangling, nil, &left); err != nil {
-		return err
+	if t.get(dangling, nil, &left); left > before {
+		t.fail(fmt.Errorf("%d rows would refer to rows that are gone", left-before))
 	}
-	if left > before {
-		return fmt.Errorf("%d rows would refer to rows that are gone", left-before)
-	}
-	return t.run(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID,
+	t.exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID,
 		steps[len(steps)-1].version))
 }

@@ -52,13 +52,9 @@ func copyOf(t *testing.T, path string) string { return fmt.Sprintf("%s.v%d.bak",
 
 func schemaOf(t *testing.T, s *Store) (version int64, tables string) {
 	t.Helper()
-	must(t, s.read(t.Context(), func(tx tx) error {
-		now, err := s.schema(tx)
-		must(t, err)
-		version = now.version
-		names, err := tx.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-		tables = strings.Join(names, " ")
-		return err
+	must(t, s.read(t.Context(), func(tx tx) {
+		version = s.schema(tx).version
+		tables = strings.Join(tx.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"), " ")
 	}))
 	return version, tables
 }

@@ -37,18 +37,17 @@ func TestTheConnectionsHaveThePragmasThatTheyNeed(t *testing.T) {
 	s, _ := newStore(t)
 	const normal, full = 1, 2 // https://www.sqlite.org/pragma.html#pragma_synchronous
 	for name, want := range map[string]struct {
-		write       func(context.Context, func(tx) error) error
+		write       func(context.Context, func(tx)) error
 		synchronous int
 	}{"durable": {s.durably, full}, "quick": {s.quickly, normal}} {
 		var mode string
 		var synchronous, foreign, secure, temporary int
-		must(t, want.write(t.Context(), func(t tx) error {
-			return errors.Join(
-				t.get("PRAGMA journal_mode", nil, &mode),
-				t.get("PRAGMA synchronous", nil, &synchronous),
-				t.get("PRAGMA foreign_keys", nil, &foreign),
-				t.get("PRAGMA secure_delete", nil, &secure),
-				t.get("PRAGMA temp_store", nil, &temporary))
+		must(t, want.write(t.Context(), func(t tx) {
+			t.get("PRAGMA journal_mode", nil, &mode)
+			t.get("PRAGMA synchronous", nil, &synchronous)
+			t.get("PRAGMA foreign_keys", nil, &foreign)
+			t.get("PRAGMA secure_delete", nil, &secure)
+			t.get("PRAGMA temp_store", nil, &temporary)
 		}))
 		const inMemory = 2
 		if mode != "wal" || synchronous != want.synchronous || foreign != 1 || secure != 1 || temporary != inMemory {
@@ -182,12 +181,11 @@ func TestWritesThatWaitTogetherAreAllAnswered(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			err := s.together(t.Context(), func(t tx) error {
+			err := s.together(t.Context(), func(t tx) {
 				if i%7 == 3 {
-					return bad
+					t.fail(bad)
 				}
-				_, err := t.exec(`INSERT INTO counter (name, n) VALUES (?, 1)`, fmt.Sprint("test", i))
-				return err
+				t.exec(`INSERT INTO counter (name, n) VALUES (?, 1)`, fmt.Sprint("test", i))
 			})
 			if failed := i%7 == 3; failed != errors.Is(err, bad) || !failed && err != nil {
 				t.Errorf("write %d: %v", i, err)
@@ -196,14 +194,14 @@ func TestWritesThatWaitTogetherAreAllAnswered(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.together(gone, func(tx) error { t.Error("it was run"); return nil }); !errors.Is(err, context.Canceled) {
+	if err := s.together(gone, func(tx) { t.Error("it was run") }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	<-s.writing
 	all.Wait()
 	n := 0
-	if err := s.read(t.Context(), func(t tx) error {
-		return t.get(`SELECT count(*) FROM counter WHERE name LIKE 'test%'`, nil, &n)
+	if err := s.read(t.Context(), func(t tx) {
+		t.get(`SELECT count(*) FROM counter WHERE name LIKE 'test%'`, nil, &n)
 	}); err != nil || n != 17 {
 		t.Errorf("%d rows, %v", n, err)
 	}
@@ -216,7 +214,7 @@ func TestOnlyWhatADatabaseLacksIsDamageAmongOtherErrors(t *testing.T) {
 		`SELECT 1 FROM missing`:                                  true,
 		`INSERT INTO withdrawal (project_id) VALUES ('nowhere')`: false, // breaks a rule of the schema
 	} {
-		err := s.explain(s.quickly(t.Context(), func(t tx) error { _, err := t.exec(statement); return err }), "trying")
+		err := s.explain(s.quickly(t.Context(), func(t tx) { t.exec(statement) }), "trying")
 		if err == nil || (memoir.CodeOf(err) == memoir.CodeCorrupt) != damaged {
 			t.Errorf("%s: %v", statement, err)
 		}

@@ -148,7 +148,7 @@ func workOff(ctx context.Context, path string, args []string) error {
 		for _, c := range claims {
 			fmt.Fprintln(out, c.Session.ID)
 			n := 0
-			err := s.read(ctx, func(t tx) error { return t.get(`SELECT count(*) FROM job WHERE status = 'running'`, nil, &n) })
+			err := s.read(ctx, func(t tx) { t.get(`SELECT count(*) FROM job WHERE status = 'running'`, nil, &n) })
 			if err != nil {
 				return err
 			}
@@ -161,8 +161,8 @@ func workOff(ctx context.Context, path string, args []string) error {
 		}
 		if len(claims) == 0 {
 			left := 0
-			err := s.read(ctx, func(t tx) error {
-				return t.get(`SELECT count(*) FROM session WHERE reason <> 'up_to_date'`, nil, &left)
+			err := s.read(ctx, func(t tx) {
+				t.get(`SELECT count(*) FROM session WHERE reason <> 'up_to_date'`, nil, &left)
 			})
 			if err != nil || left == 0 {
 				return err

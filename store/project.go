@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -28,18 +27,18 @@ type ProjectRow struct {
 
 // Projects returns all registered projects, ordered by id.
 func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
-	return fetch(ctx, s, func(t tx) ([]ProjectRow, error) { return selectProjects(t, ``) }, "listing projects")
+	return fetch(ctx, s, func(t tx) []ProjectRow { return selectProjects(t, ``) }, "listing projects")
 }
 
 // LastActive returns for each project when one of its sessions last changed.
 func (s *Store) LastActive(ctx context.Context) (map[string]time.Time, error) {
-	return fetch(ctx, s, func(t tx) (map[string]time.Time, error) {
-		out, at := map[string]time.Time{}, map[string]int64{}
-		err := fill(t, at, `SELECT project_id, max(updated_at) FROM session WHERE project_id IS NOT NULL GROUP BY project_id`)
-		for id, ms := range at {
+	return fetch(ctx, s, func(t tx) map[string]time.Time {
+		out := map[string]time.Time{}
+		for id, ms := range fill(t, map[string]int64{}, `SELECT project_id, max(updated_at) FROM session
+			WHERE project_id IS NOT NULL GROUP BY project_id`) {
 			out[id] = unixMillis(ms)
 		}
-		return out, err
+		return out
 	}, "reading when projects were active")
 }
 
@@ -52,8 +51,13 @@ const isInput = `NOT EXISTS (SELECT 1 FROM mark m
 // isReceived selects the rows of extraction e that another machine sent.
 const isReceived = `(e.session_key LIKE 'team:%' OR e.session_key LIKE 'machine:%')`
 
-func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
-	rows, err := collect(t, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,
+func selectProjects(t tx, where string, args ...any) []ProjectRow {
+	return collect(t, func(scan scanner, r *ProjectRow) {
+		var directories, aliases []byte
+		scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation,
+			timeColumn{&r.PublishedAt}, &r.Forced, &r.Due, &r.Sessions, &r.Extractions, &r.Notes, &directories, &aliases)
+		t.fail(errors.Join(json.Unmarshal(directories, &r.Directories), json.Unmarshal(aliases, &r.Aliases)))
+	}, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,
 			p.published_at, p.forced_seq > p.consumed_seq, p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq,
 			(SELECT count(*) FROM session s WHERE s.project_id = p.id AND s.kind <> 'entry'),
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`),
@@ -61,17 +65,7 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 			(SELECT json_group_array(path) FROM (SELECT path FROM project_directory WHERE project_id = p.id ORDER BY path)),
 			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias
 				WHERE project_id = p.id AND kind <> 'inode' ORDER BY alias))
-		FROM project p `+where+` ORDER BY p.id`, args,
-		func(scan scanner, r *ProjectRow) error {
-			var directories, aliases []byte
-			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation,
-				timeColumn{&r.PublishedAt}, &r.Forced, &r.Due, &r.Sessions, &r.Extractions, &r.Notes, &directories, &aliases)
-			if err != nil {
-				return err
-			}
-			return errors.Join(json.Unmarshal(directories, &r.Directories), json.Unmarshal(aliases, &r.Aliases))
-		})
-	return rows, err
+		FROM project p `+where+` ORDER BY p.id`, args...)
 }
 
 // FindProject returns the project that ref names: an id; a path at or below one of its directories, of
@@ -83,7 +77,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "", "no project given")
 	}
 	var near []string
-	found, err := fetch(ctx, s, func(t tx) (found []ProjectRow, err error) {
+	found, err := fetch(ctx, s, func(t tx) []ProjectRow {
 		for _, by := range []struct{ where, arg string }{
 			{`WHERE p.id = ?`, ref},
 			{`WHERE p.id = (SELECT project_id FROM project_directory WHERE path IN (SELECT value FROM json_each(?))
@@ -91,13 +85,13 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 			{`WHERE p.name = ?1 OR p.identity = ?1`, ref},
 			{`WHERE p.id IN (SELECT project_id FROM project_alias WHERE alias = ?)`, ref},
 		} {
-			if found, err = selectProjects(t, by.where, by.arg); err != nil || len(found) > 0 {
-				return found, err
+			if found := selectProjects(t, by.where, by.arg); len(found) > 0 {
+				return found
 			}
 		}
-		near, err = t.texts(`SELECT id FROM project WHERE name = ?1 COLLATE NOCASE OR substr(id, 1, length(?1)) = ?1
+		near = t.texts(`SELECT id FROM project WHERE name = ?1 COLLATE NOCASE OR substr(id, 1, length(?1)) = ?1
 			ORDER BY id LIMIT 3`, ref)
-		return nil, err
+		return nil
 	}, "finding project %q", ref)
 	switch {
 	case err != nil:
@@ -124,7 +118,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 // SharedPaths returns the ids of the projects that only a path identifies, and at whose path more than one directory
 // was.
 func (s *Store) SharedPaths(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
+	return fetch(ctx, s, func(t tx) []string {
 		return t.texts(`SELECT p.id FROM project p JOIN project_alias a ON a.project_id = p.id AND a.kind = 'inode'
 			GROUP BY p.id HAVING p.remote = '' AND sum(a.alias LIKE 'git:%') = 0
 				AND sum(a.alias LIKE 'dir:%' AND substr(a.alias, -length(p.identity)) = p.identity) > 1 ORDER BY p.id`)
@@ -134,12 +128,8 @@ func (s *Store) SharedPaths(ctx context.Context) ([]string, error) {
 // Resolve returns the registered project that a found project is identified with; an error of code
 // CodeNotFound if there is none.
 func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, error) {
-	found, err := fetch(ctx, s, func(t tx) ([]ProjectRow, error) {
-		a, err := readProjectIndex(t)
-		if err != nil {
-			return nil, err
-		}
-		return selectProjects(t, `WHERE p.id = ?`, a.resolve(p).id)
+	found, err := fetch(ctx, s, func(t tx) []ProjectRow {
+		return selectProjects(t, `WHERE p.id = ?`, readProjectIndex(t).resolve(p).id)
 	}, "finding project %q", p.ID)
 	if err == nil && len(found) == 0 {
 		err = memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project with identity %q", p.Identity)
@@ -165,39 +155,30 @@ func ancestors(path string) []string {
 }
 
 // moveSession moves the extraction of a session to its project, and makes the projects that it leaves and enters due.
-func moveSession(t tx, key, projectID string) error {
-	if _, err := t.exec(`UPDATE searchable SET moves = moves + 1 WHERE session_key = ?1 AND EXISTS
-		(SELECT 1 FROM session WHERE key = ?1 AND project_id IS NOT nullif(?2, ''))`, key, projectID); err != nil {
-		return err
-	}
+func moveSession(t tx, key, projectID string) {
+	t.exec(`UPDATE searchable SET moves = moves + 1 WHERE session_key = ?1 AND EXISTS
+		(SELECT 1 FROM session WHERE key = ?1 AND project_id IS NOT nullif(?2, ''))`, key, projectID)
 	var from string
 	var input bool
-	err := t.get(`SELECT coalesce(e.project_id, ''), `+isInput+` FROM extraction e WHERE e.session_key = ?`,
-		[]any{key}, &from, &input)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && from == projectID {
-		return nil
-	}
-	if err != nil {
-		return err
+	if !t.find(`SELECT coalesce(e.project_id, ''), `+isInput+` FROM extraction e WHERE e.session_key = ?`,
+		[]any{key}, &from, &input) || from == projectID {
+		return
 	}
 	var seq int64
 	for _, id := range []string{from, projectID} {
-		if id == "" || !input {
-			continue
-		}
-		if seq, err = bump(t, id); err != nil {
-			return err
+		if id != "" && input {
+			seq = bump(t, id)
 		}
 	}
-	return t.run(`UPDATE extraction SET project_id = nullif(?1, ''), seq = CASE WHEN ?1 = '' THEN 0 ELSE ?2 END
+	t.exec(`UPDATE extraction SET project_id = nullif(?1, ''), seq = CASE WHEN ?1 = '' THEN 0 ELSE ?2 END
 		WHERE session_key = ?3`,
 		projectID, seq, key)
 }
 
 // removeProject deletes a project with its hand edits, generations and aliases. Extractions lose it. The folder
 // remains to be removed.
-func removeProject(t tx, id string) error {
-	return t.execEach(id,
+func removeProject(t tx, id string) {
+	t.execEach(id,
 		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1`,
 		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1`,
 		`UPDATE extraction SET project_id = NULL WHERE project_id = ?1`,
@@ -210,16 +191,15 @@ func removeProject(t tx, id string) error {
 // that are not part of its memory, empty for none. A project that was split is listed with itself: only conversations
 // of other projects are moved.
 func (s *Store) RemovedFolders(ctx context.Context) (map[string]string, error) {
-	return fetch(ctx, s, func(t tx) (map[string]string, error) {
-		folders := map[string]string{}
-		return folders, fill(t, folders, `SELECT project_id, files_to FROM removed_folder`)
+	return fetch(ctx, s, func(t tx) map[string]string {
+		return fill(t, map[string]string{}, `SELECT project_id, files_to FROM removed_folder`)
 	}, "listing directories to remove")
 }
 
 // FolderRemoved records that the work of RemovedFolders on a project is done.
 func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		return t.run(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
+	return s.explain(s.durably(ctx, func(t tx) {
+		t.exec(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
 	}), "recording that the directory of %s was removed", projectID)
 }
 
@@ -236,38 +216,26 @@ type Adoption struct {
 // changes existing rows nor stores extractions of forgotten sessions. No project becomes due. lacked reports whether
 // the database lacked the project, an extraction or a hand edit.
 func (s *Store) Adopt(ctx context.Context, a Adoption) (lacked bool, err error) {
-	err = s.durably(ctx, func(t tx) error {
+	err = s.durably(ctx, func(t tx) {
 		var recorded int64
-		err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{a.Project.ID}, &recorded)
-		if lacked = errors.Is(err, sql.ErrNoRows); lacked {
-			known, failed := readProjectIndex(t)
-			if err = failed; err == nil {
-				err = known.put(t, a.Project)
-			}
+		if lacked = !t.find(`SELECT generation FROM project WHERE id = ?`, []any{a.Project.ID}, &recorded); lacked {
+			readProjectIndex(t).put(t, a.Project)
 		}
-		if err != nil || recorded >= a.Generations[len(a.Generations)-1].N {
-			return err // the process that published it has since recorded it
+		if recorded >= a.Generations[len(a.Generations)-1].N {
+			return // the process that published it has since recorded it
 		}
 		for _, e := range a.Extractions {
-			stored, err := s.adoptExtraction(t, a.Project.ID, e)
-			if lacked = lacked || stored; err != nil {
-				return err
-			}
+			lacked = s.adoptExtraction(t, a.Project.ID, e) || lacked
 		}
-		stored, err := adoptHandEdits(t, a, recorded)
-		if lacked = lacked || stored; err != nil {
-			return err
-		}
+		lacked = adoptHandEdits(t, a, recorded) || lacked
 		var last int64 // number of an entry: none is given twice
 		for _, g := range a.Generations {
-			if err := s.insertGeneration(t, a.Project.ID, g); err != nil {
-				return err
-			}
+			s.insertGeneration(t, a.Project.ID, g)
 			for key := range g.Inputs {
 				last = max(last, memoir.EntryID(key))
 			}
 		}
-		return t.execEach(last, `INSERT INTO sqlite_sequence (name, seq) SELECT 'entry', 0
+		t.execEach(last, `INSERT INTO sqlite_sequence (name, seq) SELECT 'entry', 0
 				WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'entry')`,
 			`UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'entry'`)
 	})
@@ -276,65 +244,48 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (lacked bool, err error) 
 
 // adoptExtraction stores an extraction unless its session has one or was forgotten. The next run reads the
 // session again; if it has not changed, no model is called.
-func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bool, error) {
-	known, err := t.exists(`SELECT 1 FROM extraction WHERE session_key = ?1
+func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (stored bool) {
+	if t.exists(`SELECT 1 FROM extraction WHERE session_key = ?1
 		UNION ALL SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten
-		UNION ALL SELECT 1 FROM entry WHERE id = ?2`, e.SessionKey, memoir.EntryID(e.SessionKey))
-	if err != nil || known {
-		return false, err
+		UNION ALL SELECT 1 FROM entry WHERE id = ?2`, e.SessionKey, memoir.EntryID(e.SessionKey)) {
+		return false
 	}
 	source, id := memoir.SplitKey(e.SessionKey)
 	kind := memoir.KindMain
 	if memoir.IsEntry(e.SessionKey) || memoir.IsReceived(e.SessionKey) {
 		kind = memoir.KindEntry
 	}
-	known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
-	if err == nil && !known {
-		err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: kind, Title: e.Title,
+	if !t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey) {
+		s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: kind, Title: e.Title,
 			CWD: e.CWD, Branch: e.Branch, CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")
 	}
-	if err != nil {
-		return false, err
-	}
 	// A registered session has the exact start and the current project.
-	err = t.get(`SELECT coalesce(s.project_id, p.id), s.created_at, p.change_seq FROM session s, project p
+	t.get(`SELECT coalesce(s.project_id, p.id), s.created_at, p.change_seq FROM session s, project p
 		WHERE s.key = ? AND p.id = ?`, []any{e.SessionKey, projectID}, &e.ProjectID, timeColumn{&e.StartedAt}, &e.Seq)
-	if err == nil {
-		err = s.putExtraction(t, e)
+	s.putExtraction(t, e)
+	if memoir.IsEntry(e.SessionKey) {
+		adoptEntry(t, e)
+	} else if kind == memoir.KindMain {
+		putMessages(t, e.SessionKey, "", nil, nil) // they are stored when it is read
 	}
-	if err == nil && memoir.IsEntry(e.SessionKey) {
-		err = adoptEntry(t, e)
-	} else if err == nil && kind == memoir.KindMain {
-		err = putMessages(t, e.SessionKey, "", nil, nil) // they are stored when it is read
-	}
-	if err != nil {
-		return false, err
-	}
-	_, err = t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version) VALUES ('extract', ?1, 'done', ?2, ?3)
+	t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version) VALUES ('extract', ?1, 'done', ?2, ?3)
 		ON CONFLICT (kind, key) DO UPDATE SET
 			done_version = '', done_hash = excluded.done_hash, filter_version = excluded.filter_version`,
 		e.SessionKey, e.ContentHash, e.FilterVersion)
-	if err != nil {
-		return false, err
-	}
-	return true, s.settle(t, e.SessionKey)
+	s.settle(t, e.SessionKey)
+	return true
 }
 
 // adoptHandEdits stores the hand edits of generations since the recorded one that have none stored.
-func adoptHandEdits(t tx, a Adoption, recorded int64) (stored bool, err error) {
+func adoptHandEdits(t tx, a Adoption, recorded int64) (stored bool) {
 	for base, edits := range a.HandEdits {
-		known, err := t.exists(`SELECT 1 FROM hand_edit WHERE project_id = ? AND base = ?`, a.Project.ID, base)
-		if err != nil {
-			return stored, err
+		if base < recorded || t.exists(`SELECT 1 FROM hand_edit WHERE project_id = ? AND base = ?`, a.Project.ID, base) {
+			continue
 		}
 		for _, edit := range edits {
-			if known || base < recorded {
-				break
-			}
-			if stored, err = true, putHandEdit(t, a.Project.ID, base, edit); err != nil {
-				return stored, err
-			}
+			putHandEdit(t, a.Project.ID, base, edit)
+			stored = true
 		}
 	}
-	return stored, nil
+	return stored
 }

@@ -21,13 +21,13 @@ func (s *Store) BeginPurge(ctx context.Context) error {
 	return s.explain(s.durably(ctx, beginPurge), "beginning to purge")
 }
 
-func beginPurge(t tx) error {
-	return t.run(`UPDATE counter SET n = 1 WHERE name = 'purge'`)
+func beginPurge(t tx) {
+	t.exec(`UPDATE counter SET n = 1 WHERE name = 'purge'`)
 }
 
 // Purging reports whether a purge was begun and not finished.
 func (s *Store) Purging(ctx context.Context) (bool, error) {
-	return fetch(ctx, s, func(t tx) (bool, error) {
+	return fetch(ctx, s, func(t tx) bool {
 		return t.exists(`SELECT 1 FROM counter WHERE name = 'purge' AND n > 0`)
 	}, "looking for a purge")
 }
@@ -50,14 +50,14 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	if failpoint.Before("vacuum") != nil {
 		return removed, s.explain(errFull, "purging database")
 	}
-	if err := s.onWriter(ctx, func(t tx) error { return t.run(`VACUUM`) }); err != nil {
+	if err := s.onWriter(ctx, func(t tx) { t.exec(`VACUUM`) }); err != nil {
 		return removed, s.explain(err, "purging database")
 	}
 	if err := s.truncateLog(ctx); err != nil {
 		return removed, err
 	}
-	return removed, s.explain(s.inTurn(ctx, durable, func(t tx) error {
-		return t.run(`UPDATE counter SET n = 0 WHERE name = 'purge'`)
+	return removed, s.explain(s.inTurn(ctx, durable, func(t tx) {
+		t.exec(`UPDATE counter SET n = 0 WHERE name = 'purge'`)
 	}), "recording that the database was purged")
 }
 
@@ -66,14 +66,12 @@ func (s *Store) truncateLog(ctx context.Context) error {
 	if failpoint.Before("empty the log") != nil {
 		return s.explain(errFull, "emptying the log of the database")
 	}
-	return s.explain(s.onWriter(ctx, func(t tx) error {
+	return s.explain(s.onWriter(ctx, func(t tx) {
 		var busy, frames, moved int
-		err := t.get(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &frames, &moved)
-		if err == nil && busy != 0 {
-			return memoir.Errorf(memoir.CodeBusy, "the next `memoir run` empties it",
-				"another process has the database open, so its log still holds what was deleted")
+		if t.get(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &frames, &moved); busy != 0 {
+			t.fail(memoir.Errorf(memoir.CodeBusy, "the next `memoir run` empties it",
+				"another process has the database open, so its log still holds what was deleted"))
 		}
-		return err
 	}), "emptying the log of the database")
 }
 
@@ -104,23 +102,18 @@ func (s *Store) removeCopies() (removed []string, err error) {
 func (s *Store) Clear(ctx context.Context, projectIDs ...string) error {
 	const sessions = `(SELECT key FROM session WHERE project_id IS nullif(?1, '')
 		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
-	return s.explain(s.durably(ctx, func(t tx) error {
-		err := s.dropBackup()
+	return s.explain(s.durably(ctx, func(t tx) {
+		t.fail(s.dropBackup())
 		for _, id := range projectIDs {
-			if err == nil {
-				err = t.execEach(id,
-					// Sessions move, so an extraction may belong to another project than its session.
-					`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
-					`DELETE FROM job WHERE kind = 'extract' AND key IN `+sessions,
-					`DELETE FROM redaction WHERE scope = 'extract' AND key IN `+sessions,
-					`DELETE FROM session WHERE key IN `+sessions,
-					`DELETE FROM file WHERE ?1 = '' AND session_key IS NULL`)
-			}
-			if err == nil {
-				err = removeProject(t, id)
-			}
+			t.execEach(id,
+				// Sessions move, so an extraction may belong to another project than its session.
+				`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
+				`DELETE FROM job WHERE kind = 'extract' AND key IN `+sessions,
+				`DELETE FROM redaction WHERE scope = 'extract' AND key IN `+sessions,
+				`DELETE FROM session WHERE key IN `+sessions,
+				`DELETE FROM file WHERE ?1 = '' AND session_key IS NULL`)
+			removeProject(t, id)
 		}
-		return err
 	}), "clearing projects")
 }
 
@@ -176,48 +169,35 @@ var nameColumns = []string{"extraction.rollout_slug", "hand_edit.file", "project
 // Texts calls fn for every text that is not empty, of one project, or of all if projectID is "". It reads
 // one snapshot of the database.
 func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error) error {
-	return s.explain(s.read(ctx, func(t tx) error {
+	return s.explain(s.read(ctx, func(t tx) {
 		for _, table := range textTables {
 			query := fmt.Sprintf(`SELECT %s, %s AS project, %s FROM %s WHERE ?1 = '' OR project = ?1`,
 				table.key, table.project, strings.ReplaceAll(strings.Join(table.columns, ", "), toolsColumn, "plain(tools)"),
 				table.name)
-			err := t.each(query, []any{projectID}, func(scan scanner) error {
-				if ctx.Err() != nil {
-					return context.Cause(ctx)
-				}
+			for scan := range t.rows(query, projectID) {
+				t.fail(context.Cause(ctx))
 				var key, project string
 				values := make([]string, len(table.columns))
 				into := []any{&key, &project}
 				for i := range values {
 					into = append(into, &values[i])
 				}
-				if err := scan(into...); err != nil {
-					return err
-				}
+				scan(into...)
 				for i, column := range table.columns {
-					if values[i] == "" {
-						continue
-					}
-					text := Text{Table: table.name, Column: column, Key: key, ProjectID: project, Value: values[i],
-						Name: slices.Contains(nameColumns, table.name+"."+column)}
-					if err := fn(text); err != nil {
-						return err
+					if values[i] != "" && t.ok() {
+						t.fail(fn(Text{Table: table.name, Column: column, Key: key, ProjectID: project, Value: values[i],
+							Name: slices.Contains(nameColumns, table.name+"."+column)}))
 					}
 				}
-				return nil
-			})
-			if err != nil {
-				return err
 			}
 		}
-		return nil
 	}), "reading all texts")
 }
 
 // ReplaceTexts replaces texts that Texts returned, in one durable transaction. It leaves texts that another process
 // has changed since, and returns the number that it replaced.
 func (s *Store) ReplaceTexts(ctx context.Context, texts []Text) (changed int, err error) {
-	err = s.durably(ctx, func(t tx) error {
+	err = s.durably(ctx, func(t tx) {
 		changed = 0
 		for _, text := range texts {
 			i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
@@ -227,13 +207,8 @@ func (s *Store) ReplaceTexts(ctx context.Context, texts []Text) (changed int, er
 			if text.Column == toolsColumn {
 				change = `UPDATE %s SET %s = packed(?1) WHERE %s AND plain(%[2]s) = ?3`
 			}
-			n, err := t.exec(fmt.Sprintf(change, text.Table, text.Column, row), text.New, text.Key, text.Value)
-			if err != nil {
-				return err
-			}
-			changed += int(n)
+			changed += int(t.exec(fmt.Sprintf(change, text.Table, text.Column, row), text.New, text.Key, text.Value))
 		}
-		return nil
 	})
 	return changed, s.explain(err, "rewriting texts")
 }

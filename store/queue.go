@@ -69,10 +69,9 @@ const minRoom = 8 << 20
 func (s *Store) Room() error { return disk.Room(s.path, minRoom) }
 
 // claimJob claims a job for j's token, whatever its state: the caller has decided that it may be claimed.
-func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
-	var g grant
+func (s *Store) claimJob(t tx, j job, on terms) (g grant) {
 	// Crashes of an earlier version count as one.
-	err := t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, purpose)
+	t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, purpose)
 		VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8)
 		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?3, holder = ?4, lease_until = ?5,
 			attempts = iif(input_version = ?6, attempts, 0),
@@ -82,7 +81,7 @@ func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 		[]any{j.kind, j.key, j.token, on.holder.String(), millis(s.ticks().Add(on.lasts)), on.version, millis(s.now()),
 			on.purpose},
 		&g.attempt, &g.crashes, &g.doneHash, &g.doneFilter)
-	return g, err
+	return g
 }
 
 func seqVersion(seq int64) string { return strconv.FormatInt(seq, 10) }
@@ -98,23 +97,23 @@ type runningJob struct {
 }
 
 // runningJobs lists the running jobs of a kind, by key.
-func runningJobs(t tx, kind string) ([]runningJob, error) {
+func runningJobs(t tx, kind string) (jobs []runningJob) {
 	// Without statistics SQLite would read all jobs of the kind instead.
-	return collect(t, `SELECT kind, key, owner, holder, lease_until, started_at, purpose, crashes, last_error
-		FROM job INDEXED BY job_running WHERE kind = ? AND status = 'running' ORDER BY key`, []any{kind},
-		func(scan scanner, r *runningJob) error {
-			err := scan(&r.kind, &r.key, &r.token, holderColumn{&r.Holder}, timeColumn{&r.Until}, timeColumn{&r.since},
-				&r.purpose, &r.crashes, &r.lastError)
-			r.Owner = r.token
-			return err
-		})
+	for scan := range t.rows(`SELECT kind, key, owner, holder, lease_until, started_at, purpose, crashes, last_error
+		FROM job INDEXED BY job_running WHERE kind = ? AND status = 'running' ORDER BY key`, kind) {
+		var r runningJob
+		scan(&r.kind, &r.key, &r.token, holderColumn{&r.Holder}, timeColumn{&r.Until}, timeColumn{&r.since},
+			&r.purpose, &r.crashes, &r.lastError)
+		r.Owner = r.token
+		jobs = append(jobs, r)
+	}
+	return jobs
 }
 
 // abandoned lists the running jobs of a kind. free has those whose holder is dead or whose lease has
 // expired, by key, with the reason.
-func (s *Store) abandoned(t tx, kind string) (free map[string]string, jobs []runningJob, err error) {
-	jobs, err = runningJobs(t, kind)
-	free = map[string]string{}
+func (s *Store) abandoned(t tx, kind string) (free map[string]string, jobs []runningJob) {
+	jobs, free = runningJobs(t, kind), map[string]string{}
 	dead := map[lease.Holder]bool{}
 	for _, j := range jobs {
 		if _, known := dead[j.Holder]; !known {
@@ -127,29 +126,25 @@ func (s *Store) abandoned(t tx, kind string) (free map[string]string, jobs []run
 			free[j.key] = j.Holder.Describe() + " did not extend its lease"
 		}
 	}
-	return free, jobs, err
+	return free, jobs
 }
 
 // takeOver releases the abandoned jobs of a kind and returns how many others are running.
-func (s *Store) takeOver(t tx, kind string) (running int, err error) {
-	free, jobs, err := s.abandoned(t, kind)
-	if err != nil {
-		return 0, err
-	}
+func (s *Store) takeOver(t tx, kind string) (running int) {
+	free, jobs := s.abandoned(t, kind)
 	for _, j := range jobs {
-		because, abandoned := free[j.key]
-		if !abandoned {
+		if because, abandoned := free[j.key]; abandoned {
+			s.crash(t, j, because)
+		} else {
 			running++
-		} else if err := s.crash(t, j, because); err != nil {
-			return 0, err
 		}
 	}
-	return running, nil
+	return running
 }
 
 // crash releases a running job and counts a crash. If it was claimed for other work, no crash is counted,
 // and an earlier error stays.
-func (s *Store) crash(t tx, j runningJob, because string) error {
+func (s *Store) crash(t tx, j runningJob, because string) {
 	status := "pending"
 	if j.purpose == ownWork {
 		j.crashes++
@@ -160,33 +155,28 @@ func (s *Store) crash(t tx, j runningJob, because string) error {
 	if j.purpose == otherWorkOnDead || j.purpose == ownWork && j.crashes >= MaxCrashes {
 		status = "dead"
 	}
-	_, err := t.exec(`UPDATE job SET crashes = ?, status = ?, owner = '', holder = '', lease_until = 0, last_error = ?,
+	t.exec(`UPDATE job SET crashes = ?, status = ?, owner = '', holder = '', lease_until = 0, last_error = ?,
 		finished_at = ? WHERE kind = ? AND key = ?`, j.crashes, status, j.lastError, millis(s.now()), j.kind, j.key)
-	if err != nil || j.kind != kindExtract {
-		return err
+	if j.kind == kindExtract {
+		s.settle(t, j.key)
 	}
-	return s.settle(t, j.key)
 }
 
-// held returns an error of code memoir.CodeLeaseLost unless the job still runs under this claim. Every
+// held fails with an error of code memoir.CodeLeaseLost unless the job still runs under this claim. Every
 // method that stores a result calls it in the same transaction.
-func (j job) held(t tx) error {
-	found, err := t.exists(`SELECT 1 FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> ''
+func (j job) held(t tx) {
+	if !t.exists(`SELECT 1 FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> ''
 		AND status = 'running'`,
-		j.kind, j.key, j.token)
-	if err == nil && !found {
-		return j.lost()
+		j.kind, j.key, j.token) {
+		t.fail(j.lost())
 	}
-	return err
 }
 
 // owning is write for a claim that must still be held.
-func (s *Store) owning(ctx context.Context, how durability, j job, fn func(tx) error) error {
-	return s.write(ctx, how, func(t tx) error {
-		if err := j.held(t); err != nil {
-			return err
-		}
-		return fn(t)
+func (s *Store) owning(ctx context.Context, how durability, j job, fn func(tx)) error {
+	return s.write(ctx, how, func(t tx) {
+		j.held(t)
+		fn(t)
 	})
 }
 
@@ -197,18 +187,16 @@ type Claimed interface{ job() job }
 // claimed the job. ok is false if the claim is no longer ours.
 func (s *Store) Extend(ctx context.Context, c Claimed, until time.Time) (ok bool, err error) {
 	j := c.job()
-	err = s.quickly(ctx, func(t tx) error {
-		n, err := t.exec(`UPDATE job SET lease_until = ? WHERE kind = ? AND key = ? AND owner = ? AND status = 'running'`,
-			millis(until), j.kind, j.key, j.token)
-		ok = n > 0
-		return err
+	err = s.quickly(ctx, func(t tx) {
+		ok = t.exec(`UPDATE job SET lease_until = ? WHERE kind = ? AND key = ? AND owner = ? AND status = 'running'`,
+			millis(until), j.kind, j.key, j.token) > 0
 	})
 	return ok && err == nil, s.explain(err, "extending the lease of %s", j)
 }
 
 // finish ends a job that succeeded, and records the version, content hash and filter version of its input.
-func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
-	return t.run(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
+func (s *Store) finish(t tx, j job, version, hash string, filter int) {
+	t.exec(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
 			next_attempt_at = 0, last_error = '', done_version = ?, done_hash = ?, filter_version = ?, finished_at = ?
 		WHERE kind = ? AND key = ?`, version, hash, filter, millis(s.now()), j.kind, j.key)
 }
@@ -218,12 +206,12 @@ func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 func (s *Store) Release(ctx context.Context, c Claimed) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	err := s.quickly(ctx, func(t tx) error { return s.release(t, c.job()) })
+	err := s.quickly(ctx, func(t tx) { s.release(t, c.job()) })
 	return s.explain(err, "releasing %s", c.job())
 }
 
-func (s *Store) release(t tx, j job) error {
-	return t.run(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
+func (s *Store) release(t tx, j job) {
+	t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
 			WHEN purpose = ?1 THEN 'dead'
 			WHEN next_attempt_at > ?2 THEN 'error'
 			WHEN EXISTS (SELECT 1 FROM project p WHERE job.kind = 'consolidate' AND p.id = job.key

@@ -3,8 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -163,16 +162,12 @@ func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason
 	if err != nil || len(d.changes) == 0 {
 		return d.counts, err
 	}
-	err = s.quickly(ctx, func(t tx) error {
+	err = s.quickly(ctx, func(t tx) {
 		for _, c := range d.changes {
 			// Another process may have changed the reason since it was read.
-			_, err := t.exec(`UPDATE session SET reason = ? WHERE key IN (SELECT value FROM json_each(?)) AND reason = ?`,
+			t.exec(`UPDATE session SET reason = ? WHERE key IN (SELECT value FROM json_each(?)) AND reason = ?`,
 				string(c.to), jsonList(c.keys), string(c.from))
-			if err != nil {
-				return err
-			}
 		}
-		return nil
 	})
 	return d.counts, s.explain(err, "recording eligible sessions")
 }
@@ -224,65 +219,56 @@ func (d *judgement) decide(f facts, reason memoir.Reason) {
 
 // judge computes the reasons of all sessions of a window on one snapshot.
 func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
-	return fetch(ctx, s, func(t tx) (judgement, error) {
+	return fetch(ctx, s, func(t tx) judgement {
 		d := judgement{window: w, held: map[string]bool{}, counts: map[memoir.Reason]int{}}
-		jobs, err := runningJobs(t, kindExtract)
-		if err != nil {
-			return d, err
-		}
-		for _, j := range jobs {
+		for _, j := range runningJobs(t, kindExtract) {
 			d.held[j.key] = !j.Free(s.ticks())
 		}
 		within, only := w.restriction()
-		if err := fill(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+
-			` GROUP BY s.reason`, only...); err != nil {
-			return d, err
-		}
+		fill(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+
+			` GROUP BY s.reason`, only...)
 		var outdated, suspects []facts
 		where, args := w.openIn()
 		if w.Reader != "" {
 			where, args = `(`+where+` OR `+isStale+within+`)`, append(args, append([]any{w.Reader, w.Reader}, only...)...)
 		}
-		err = w.eachFacts(t, where+` ORDER BY s.updated_at DESC, s.key`, args, s.now(),
-			func(f facts, reason memoir.Reason) error {
-				switch {
-				case claimable(reason) && f.suspect:
-					suspects = append(suspects, f)
-				case reason == memoir.ReasonOutdated:
-					outdated = append(outdated, f)
-				default:
-					d.decide(f, reason)
-				}
-				return nil
-			})
+		for f, reason := range w.facts(t, where+` ORDER BY s.updated_at DESC, s.key`, args, s.now()) {
+			switch {
+			case claimable(reason) && f.suspect:
+				suspects = append(suspects, f)
+			case reason == memoir.ReasonOutdated:
+				outdated = append(outdated, f)
+			default:
+				d.decide(f, reason)
+			}
+		}
 		for _, f := range append(outdated, suspects...) {
 			d.decide(f, w.reason(f, s.now()))
 		}
 		maps.DeleteFunc(d.counts, func(_ memoir.Reason, n int) bool { return n == 0 })
-		return d, err
+		return d
 	}, "finding eligible sessions")
 }
 
 // claimable reports whether a run extracts from the sessions with a reason.
 func claimable(r memoir.Reason) bool { return r == memoir.ReasonEligible || r == memoir.ReasonOutdated }
 
-// eachFacts calls fn for the sessions that a WHERE clause selects, with the reason of each in the window.
-func (w Window) eachFacts(
-	t tx, where string, args []any, clock time.Time, fn func(f facts, reason memoir.Reason) error,
-) error {
-	var f facts
-	fields := f.fields()
-	return t.each(`SELECT `+factColumns+` FROM `+factTables+` WHERE `+where, args, func(scan scanner) error {
-		if err := scan(fields...); err != nil {
-			return err
+// facts yields the sessions that a WHERE clause selects, with the reason of each in the window.
+func (w Window) facts(t tx, where string, args []any, clock time.Time) iter.Seq2[facts, memoir.Reason] {
+	return func(yield func(f facts, reason memoir.Reason) bool) {
+		var f facts
+		fields := f.fields()
+		for scan := range t.rows(`SELECT `+factColumns+` FROM `+factTables+` WHERE `+where, args...) {
+			if scan(fields...); !t.ok() || !yield(f, w.reason(f, clock)) {
+				return
+			}
 		}
-		return fn(f, w.reason(f, clock))
-	})
+	}
 }
 
 // candidates returns the sessions to claim, in order. The time in the query only reduces the rows to read;
 // Window.reason decides.
-func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []facts, err error) {
+func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []facts) {
 	w, oldest := o.Window, int64(math.MinInt64)
 	if w.MaxAge > 0 {
 		oldest = millis(cmp.Or(w.Now, clock).Add(-w.MaxAge))
@@ -295,47 +281,42 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 	} else {
 		where += `coalesce(j.crashes, 0) = 0`
 	}
-	take := func(f facts, reason memoir.Reason) error {
-		if claimable(reason) {
-			found = append(found, f)
+	take := func(sessions iter.Seq2[facts, memoir.Reason]) {
+		for f, reason := range sessions {
+			if claimable(reason) {
+				found = append(found, f)
+			}
+			if len(found) == limit {
+				return
+			}
 		}
-		if len(found) == limit {
-			return errStop
-		}
-		return nil
 	}
-	err = w.eachFacts(t, where+` AND s.updated_at >= ? AND coalesce(j.done_version <> s.version, 1)
-		ORDER BY `+order, append(args, oldest), clock, take)
-	if err == nil && w.Reader != "" && len(found) < limit { // RefreshReasons has opened the outdated ones
-		err = w.eachFacts(t, where+` AND j.done_version = s.version ORDER BY `+order, args, clock, take)
+	take(w.facts(t, where+` AND s.updated_at >= ? AND coalesce(j.done_version <> s.version, 1)
+		ORDER BY `+order, append(args, oldest), clock))
+	if w.Reader != "" && len(found) < limit { // RefreshReasons has opened the outdated ones
+		take(w.facts(t, where+` AND j.done_version = s.version ORDER BY `+order, args, clock))
 	}
-	return found, err
+	return found
 }
 
 // settle stores the reasons of registered sessions in the zero Window. A reason that depends on the window
 // stays until RefreshReasons or settleIn computes it. Every method that changes a fact must call settle.
-func (s *Store) settle(t tx, keys ...string) error {
+func (s *Store) settle(t tx, keys ...string) {
 	for _, key := range keys {
-		if err := s.settleIn(t, Window{}, key); err != nil {
-			return err
-		}
+		s.settleIn(t, Window{}, key)
 	}
-	return nil
 }
 
-func (s *Store) settleIn(t tx, w Window, key string) error {
+func (s *Store) settleIn(t tx, w Window, key string) {
 	var f facts
-	err := t.get(`SELECT `+factColumns+` FROM `+factTables+` WHERE s.key = ?`, []any{key}, f.fields()...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
+	if !t.find(`SELECT `+factColumns+` FROM `+factTables+` WHERE s.key = ?`, []any{key}, f.fields()...) {
+		return
 	}
 	reason := w.reason(f, s.now())
 	ofWindow := []memoir.Reason{memoir.ReasonActive, memoir.ReasonTooRecent, memoir.ReasonTooOld, memoir.ReasonOverCap}
 	if reason == f.reason || reason == memoir.ReasonEligible && slices.Contains(ofWindow, f.reason) {
-		return nil
+		return
 	}
-	return errors.Join(t.run(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key), resendReplaced(t, key))
+	t.exec(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key)
+	resendReplaced(t, key)
 }

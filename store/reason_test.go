@@ -228,19 +228,16 @@ func TestClaimsAndRefreshesReadTheIndexOfOpenSessions(t *testing.T) {
 	t.Parallel()
 	s, _ := newQueue(t, 1)
 	open, args := Window{}.openIn()
-	must(t, s.read(t.Context(), func(tx tx) error {
+	must(t, s.read(t.Context(), func(tx tx) {
 		var plan strings.Builder
-		err := tx.each(`EXPLAIN QUERY PLAN SELECT `+factColumns+` FROM `+factTables+` WHERE `+open+` ORDER BY s.updated_at DESC, s.key`, args,
-			func(scan func(...any) error) error {
-				var a, b, c int
-				var detail string
-				err := scan(&a, &b, &c, &detail)
-				fmt.Fprintln(&plan, detail)
-				return err
-			})
+		for scan := range tx.rows(`EXPLAIN QUERY PLAN SELECT `+factColumns+` FROM `+factTables+` WHERE `+open+` ORDER BY s.updated_at DESC, s.key`, args...) {
+			var a, b, c int
+			var detail string
+			scan(&a, &b, &c, &detail)
+			fmt.Fprintln(&plan, detail)
+		}
 		if !strings.Contains(plan.String(), "session_open") || strings.Contains(plan.String(), "TEMP B-TREE") {
 			t.Errorf("plan:\n%s", plan.String())
 		}
-		return err
 	}))
 }

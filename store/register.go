@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -35,29 +34,25 @@ type known struct {
 }
 
 // readProjectIndex reads three small tables, but no sessions.
-func readProjectIndex(t tx) (*projectIndex, error) {
+func readProjectIndex(t tx) *projectIndex {
 	a := &projectIndex{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
 		dirs: map[string]string{}}
-	return a, errors.Join(
-		t.each(`SELECT id, name, identity, remote FROM project ORDER BY id`, nil, func(scan scanner) error {
-			k := &known{}
-			err := scan(&k.ID, &k.Name, &k.Identity, &k.Remote)
-			a.add(k)
-			return err
-		}),
-		t.each(`SELECT path, project_id FROM project_directory ORDER BY path`, nil, func(scan scanner) error {
-			var path, id string
-			err := scan(&path, &id)
-			a.addDirectory(path, id)
-			return err
-		}),
-		t.each(`SELECT alias, kind, project_id FROM project_alias ORDER BY alias, project_id`, nil,
-			func(scan scanner) error {
-				var alias, kind, id string
-				err := scan(&alias, &kind, &id)
-				a.addAlias(alias, kind, id)
-				return err
-			}))
+	for scan := range t.rows(`SELECT id, name, identity, remote FROM project ORDER BY id`) {
+		k := &known{}
+		scan(&k.ID, &k.Name, &k.Identity, &k.Remote)
+		a.add(k)
+	}
+	for scan := range t.rows(`SELECT path, project_id FROM project_directory ORDER BY path`) {
+		var path, id string
+		scan(&path, &id)
+		a.addDirectory(path, id)
+	}
+	for scan := range t.rows(`SELECT alias, kind, project_id FROM project_alias ORDER BY alias, project_id`) {
+		var alias, kind, id string
+		scan(&alias, &kind, &id)
+		a.addAlias(alias, kind, id)
+	}
+	return a
 }
 
 func (a *projectIndex) add(k *known) {
@@ -214,33 +209,25 @@ func aliasKind(alias string) string {
 func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[string]string, error) {
 	ids := map[string]string{}
 	changes := false
-	err := s.read(ctx, func(t tx) error {
-		a, err := readProjectIndex(t)
-		if err != nil {
-			return err
-		}
+	err := s.read(ctx, func(t tx) {
+		a := readProjectIndex(t)
 		for _, p := range found {
 			at := a.resolve(p)
 			ids[p.ID] = at.id
 			changes = changes || a.changes(p, at)
 		}
-		return nil
 	})
 	if err != nil || !changes {
 		return ids, s.explain(err, "looking for projects")
 	}
-	err = s.quickly(ctx, func(t tx) error {
-		a, err := readProjectIndex(t)
-		if err != nil {
-			return err
-		}
+	err = s.quickly(ctx, func(t tx) {
+		a := readProjectIndex(t)
 		for _, p := range found {
 			at := a.resolve(p)
-			if ids[p.ID] = at.id; err == nil && a.changes(p, at) {
-				err = a.put(t, a.next(p, at))
+			if ids[p.ID] = at.id; a.changes(p, at) {
+				a.put(t, a.next(p, at))
 			}
 		}
-		return err
 	})
 	return ids, s.explain(err, "registering projects")
 }
@@ -295,18 +282,15 @@ func (a *projectIndex) next(p memoir.Project, at resolution) memoir.Project {
 // put stores a project under its id and updates the index, since later projects are resolved with it. The former
 // name and identity become aliases. A former remote becomes an alias of kind name: a project whose identity
 // it is, is another project.
-func (a *projectIndex) put(t tx, p memoir.Project) error {
+func (a *projectIndex) put(t tx, p memoir.Project) {
 	k := a.projects[p.ID]
 	if k == nil {
 		k = &known{}
 	}
 	p.Remote = cmp.Or(p.Remote, k.Remote)
-	_, err := t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)
+	t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, identity = excluded.identity, remote = excluded.remote`,
 		p.ID, p.Name, p.Identity, p.Remote)
-	if err != nil {
-		return err
-	}
 	was := k.Project
 	delete(a.identity, was.Identity)
 	k.ID, k.Name, k.Identity, k.Remote = p.ID, p.Name, p.Identity, p.Remote
@@ -315,11 +299,8 @@ func (a *projectIndex) put(t tx, p memoir.Project) error {
 		if a.dirs[dir] == p.ID {
 			continue
 		}
-		_, err := t.exec(`INSERT INTO project_directory (path, project_id) VALUES (?, ?)
+		t.exec(`INSERT INTO project_directory (path, project_id) VALUES (?, ?)
 			ON CONFLICT (path) DO UPDATE SET project_id = excluded.project_id`, dir, p.ID)
-		if err != nil {
-			return err
-		}
 		a.addDirectory(dir, p.ID)
 	}
 	aliases := map[string]string{}
@@ -339,15 +320,11 @@ func (a *projectIndex) put(t tx, p memoir.Project) error {
 		aliases[inode] = aliasInode
 	}
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
-		_, err := t.exec(`INSERT INTO project_alias (alias, project_id, kind) VALUES (?, ?, ?)
+		t.exec(`INSERT INTO project_alias (alias, project_id, kind) VALUES (?, ?, ?)
 			ON CONFLICT (alias, project_id) DO UPDATE SET kind = excluded.kind WHERE kind = 'name'`,
 			alias, p.ID, aliases[alias])
-		if err != nil {
-			return err
-		}
 		a.addAlias(alias, aliases[alias], p.ID)
 	}
-	return nil
 }
 
 func containsAll(all, some []string) bool {

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -46,29 +45,22 @@ func Fingerprint(files []memoir.File) string {
 
 // Files returns all registered files by path, without their heads, which Heads returns.
 func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
-	return fetch(ctx, s, func(t tx) (map[string]FileRow, error) {
+	return fetch(ctx, s, func(t tx) map[string]FileRow {
 		files := map[string]FileRow{}
-		return files, t.each(`SELECT coalesce(session_key, ''), error, path, size, mtime_ns, inode FROM file`, nil,
-			func(scan scanner) error {
-				var f FileRow
-				err := scanFile(scan, &f.File, &f.SessionKey, &f.Error)
-				files[f.Path] = f
-				return err
-			})
+		for scan := range t.rows(`SELECT coalesce(session_key, ''), error, path, size, mtime_ns, inode FROM file`) {
+			var f FileRow
+			f.File = scanFile(scan, &f.SessionKey, &f.Error)
+			files[f.Path] = f
+		}
+		return files
 	}, "listing registered files")
 }
 
 // Heads returns the recorded heads of files by path, without files that have none.
 func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawMessage, error) {
-	return fetch(ctx, s, func(t tx) (map[string]json.RawMessage, error) {
-		heads := map[string]json.RawMessage{}
-		return heads, t.each(`SELECT path, head FROM file WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`,
-			[]any{jsonList(paths)}, func(scan scanner) error {
-				var path, head string
-				err := scan(&path, &head)
-				heads[path] = json.RawMessage(head)
-				return err
-			})
+	return fetch(ctx, s, func(t tx) map[string]json.RawMessage {
+		return fill(t, map[string]json.RawMessage{}, `SELECT path, CAST(head AS BLOB) FROM file
+			WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`, jsonList(paths))
 	}, "reading the heads of registered files")
 }
 
@@ -79,22 +71,17 @@ func (s *Store) SaveScan(ctx context.Context, scans []SessionScan, gone []string
 	if len(scans) == 0 && len(gone) == 0 {
 		return nil
 	}
-	return s.explain(s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) {
 		for _, scan := range scans {
-			if err := s.saveScan(t, scan); err != nil {
-				return fmt.Errorf("session %s: %w", scan.Session.Key(), err)
-			}
+			s.saveScan(t, scan)
 		}
 		for _, path := range gone {
-			if err := s.removeFile(t, path); err != nil {
-				return fmt.Errorf("file %s: %w", path, err)
-			}
+			s.removeFile(t, path)
 		}
-		return nil
 	}), "recording scan")
 }
 
-func (s *Store) saveScan(t tx, scan SessionScan) error {
+func (s *Store) saveScan(t tx, scan SessionScan) {
 	var key sql.NullString
 	read := scan.Session.Files
 	if len(read) == 0 {
@@ -104,12 +91,8 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 	}
 	if scan.Session.ID != "" {
 		key = sql.NullString{String: scan.Session.Key(), Valid: true}
-		if err := forgotten(t, &scan); err != nil {
-			return err
-		}
-		if err := s.saveSession(t, scan.Session, scan.Identity, Fingerprint(read)); err != nil {
-			return err
-		}
+		forgotten(t, &scan)
+		s.saveSession(t, scan.Session, scan.Identity, Fingerprint(read))
 	}
 	rows := scan.Files
 	for _, f := range scan.Session.Files {
@@ -123,32 +106,23 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 			at = slices.IndexFunc(read, func(r memoir.File) bool { return r.Path == f.Path })
 		}
 		var before string // the session that the file belonged to
-		err := t.get(`SELECT coalesce(session_key, '') FROM file WHERE path = ?`, []any{f.Path}, &before)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-		_, err = t.exec(`INSERT INTO file (path, size, mtime_ns, inode, session_key, position, head, error)
+		t.find(`SELECT coalesce(session_key, '') FROM file WHERE path = ?`, []any{f.Path}, &before)
+		t.exec(`INSERT INTO file (path, size, mtime_ns, inode, session_key, position, head, error)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
 				session_key = excluded.session_key, position = excluded.position, head = excluded.head, error = excluded.error`,
 			f.Path, f.Size, f.ModTime.UnixNano(), int64(f.Inode), key, at, string(f.Head), f.Error)
-		if err != nil {
-			return err
-		}
 		if before != "" && before != key.String {
-			if err := s.fileLost(t, before); err != nil {
-				return err
-			}
+			s.fileLost(t, before)
 		}
 	}
-	return s.settle(t, key.String)
+	s.settle(t, key.String)
 }
 
 // forgotten blanks the scan of a forgotten session, except for the fields that identify it.
-func forgotten(t tx, scan *SessionScan) error {
-	found, err := t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, scan.Session.Key())
-	if err != nil || !found {
-		return err
+func forgotten(t tx, scan *SessionScan) {
+	if !t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, scan.Session.Key()) {
+		return
 	}
 	se := &scan.Session
 	scan.Identity, se.ProjectID, se.Title, se.CWD, se.Branch, se.Remote, se.Error = "", "", "", "", "", "", ""
@@ -156,19 +130,14 @@ func forgotten(t tx, scan *SessionScan) error {
 	for i := range scan.Files {
 		scan.Files[i].Head, scan.Files[i].Error = nil, ""
 	}
-	return nil
 }
 
-func (s *Store) saveSession(t tx, se memoir.Session, identity, version string) error {
+func (s *Store) saveSession(t tx, se memoir.Session, identity, version string) {
 	if se.ProjectID != "" {
-		if err := mustExist(t, se.ProjectID); err != nil {
-			return err
-		}
+		mustExist(t, se.ProjectID)
 	}
 	if se.Error == "" {
-		if err := moveSession(t, se.Key(), se.ProjectID); err != nil {
-			return err
-		}
+		moveSession(t, se.Key(), se.ProjectID)
 	}
 	kind := cmp.Or(se.Kind, memoir.KindMain)
 	bytes := se.Bytes
@@ -180,7 +149,7 @@ func (s *Store) saveSession(t tx, se memoir.Session, identity, version string) e
 	// It is right for most new sessions; settle corrects it.
 	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
 	// A file that was rewritten may begin later than the session did.
-	return t.run(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
+	t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
 			bytes, created_at, updated_at, version, error, reason, origin)
 		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET
@@ -197,50 +166,41 @@ func (s *Store) saveSession(t tx, se memoir.Session, identity, version string) e
 
 // Retitle replaces the title of a session, also in the recorded heads of its files.
 func (s *Store) Retitle(ctx context.Context, key, title string) error {
-	return s.explain(s.quickly(ctx, func(t tx) error {
-		return t.execAll([]any{title, key}, `UPDATE file SET head = json_set(head, '$.Title', ?1) WHERE session_key = ?2
+	return s.explain(s.quickly(ctx, func(t tx) {
+		t.execAll([]any{title, key}, `UPDATE file SET head = json_set(head, '$.Title', ?1) WHERE session_key = ?2
 				AND json_extract(head, '$.Title') = (SELECT title FROM session WHERE key = ?2)`,
 			`UPDATE session SET title = ?1 WHERE key = ?2`)
 	}), "changing the title of session %s", key)
 }
 
-func (s *Store) removeFile(t tx, path string) error {
+func (s *Store) removeFile(t tx, path string) {
 	var key string
-	err := t.get(`DELETE FROM file WHERE path = ? RETURNING coalesce(session_key, '')`, []any{path}, &key)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && key == "" {
-		return nil
+	if t.find(`DELETE FROM file WHERE path = ? RETURNING coalesce(session_key, '')`, []any{path}, &key); key != "" {
+		s.fileLost(t, key)
 	}
-	if err != nil {
-		return err
-	}
-	return s.fileLost(t, key)
 }
 
 // fileLost updates a session that lost a file. If it has no file left and its version was not extracted, it
 // becomes unreadable. If it was an unreadable file that no run has claimed, its row is removed.
-func (s *Store) fileLost(t tx, key string) error {
-	removed, err := t.exec(`DELETE FROM session WHERE key = ? AND error <> ''
+func (s *Store) fileLost(t tx, key string) {
+	if t.exec(`DELETE FROM session WHERE key = ? AND error <> ''
 			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key)
-			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key)`, key)
-	if err != nil || removed > 0 {
-		return err
+			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key)`, key) > 0 {
+		return
 	}
-	changed, err := t.exec(`UPDATE session SET error = 'its files are gone' WHERE key = ?
+	changed := t.exec(`UPDATE session SET error = 'its files are gone' WHERE key = ?
 			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key)
 			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key
 			AND done_version = session.version)`, key)
-	if err != nil || changed == 0 {
-		return err
+	if changed > 0 {
+		s.settle(t, key)
 	}
-	return s.settle(t, key)
 }
 
-// mustExist returns an error of code memoir.CodeNotFound unless the project exists: it may have been
+// mustExist fails with an error of code memoir.CodeNotFound unless the project exists: it may have been
 // cleared since the caller resolved it.
-func mustExist(t tx, id string) error {
-	found, err := t.exists(`SELECT 1 FROM project WHERE id = ?`, id)
-	if err == nil && !found {
-		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` registers it", "project %s is not registered", id)
+func mustExist(t tx, id string) {
+	if !t.exists(`SELECT 1 FROM project WHERE id = ?`, id) {
+		t.fail(memoir.Errorf(memoir.CodeNotFound, "`memoir run` registers it", "project %s is not registered", id))
 	}
-	return err
 }

@@ -46,15 +46,10 @@ func (p Policy) next(n int, f Failure, random float64) (dead bool, delay time.Du
 // the code memoir.CodeLeaseLost, and nothing is recorded.
 func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) (counted bool, err error) {
 	j := c.job()
-	err = s.owning(ctx, durable, j, func(t tx) error {
+	err = s.owning(ctx, durable, j, func(t tx) {
 		var attempts int
-		err := t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts)
-		if counted = true; err == nil && f.Postpone > 0 {
-			counted, err = othersServed(t, j, f.Model)
-		}
-		if err != nil {
-			return err
-		}
+		t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts)
+		counted = f.Postpone == 0 || othersServed(t, j, f.Model)
 		dead, delay := false, max(min(p.Base, f.Postpone), f.RetryAfter)
 		if counted {
 			attempts++
@@ -64,41 +59,32 @@ func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) (count
 		if dead {
 			status, next = "dead", 0
 		}
-		_, err = t.exec(`UPDATE job SET status = ?, owner = '', holder = '', lease_until = 0, attempts = ?, crashes = 0,
+		t.exec(`UPDATE job SET status = ?, owner = '', holder = '', lease_until = 0, attempts = ?, crashes = 0,
 			next_attempt_at = ?, last_error = ?, model = ?, finished_at = ? WHERE kind = ? AND key = ?`,
 			status, attempts, next, f.Message, f.Model, millis(s.now()), j.kind, j.key)
-		if err != nil {
-			return err
-		}
-		return s.enterFailure(t, j, cmp.Or(f.Outcome, OutcomeFailed))
+		s.enterFailure(t, j, cmp.Or(f.Outcome, OutcomeFailed))
 	})
 	return counted, s.explain(err, "recording the failure of %s", j)
 }
 
 // enterFailure enters the outcome of failed work into the ledger and updates the reason of its session.
-func (s *Store) enterFailure(t tx, j job, outcome string) error {
-	if j.kind == kindConsolidate {
-		return endWork(t, j.token, j.key, outcome)
+func (s *Store) enterFailure(t tx, j job, outcome string) {
+	project := j.key
+	if j.kind == kindExtract {
+		t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{j.key}, &project)
 	}
-	var project string
-	err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{j.key}, &project)
-	if err != nil {
-		return err
-	}
-	if err := endWork(t, j.token, project, outcome); err != nil {
-		return err
-	}
-	return s.settle(t, j.key)
+	endWork(t, j.token, project, outcome)
+	s.settle(t, j.key) // a project's job has no session
 }
 
 // othersServed reports whether the model served other jobs since the job last failed.
-func othersServed(t tx, j job, model string) (served bool, err error) {
-	err = t.get(`SELECT j.next_attempt_at > 0 AND (
+func othersServed(t tx, j job, model string) (served bool) {
+	t.get(`SELECT j.next_attempt_at > 0 AND (
 			EXISTS (SELECT 1 FROM extraction WHERE model = ?1 AND session_key <> j.key AND stored_at > j.finished_at)
 			OR EXISTS (SELECT 1 FROM job o WHERE j.kind = 'consolidate' AND o.kind = j.kind AND o.key <> j.key
 				AND o.status = 'done' AND o.finished_at > j.finished_at))
 		FROM job j WHERE j.kind = ?2 AND j.key = ?3`, []any{model, j.kind, j.key}, &served)
-	return served, err
+	return served
 }
 
 // clockSlack is how far the clock may be set back before delays are ignored.
@@ -115,15 +101,12 @@ func waits(next, failed int64, clock time.Time) bool {
 // crash count above 1 is reduced to 1, so that a crashed job still runs last and alone.
 func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 	var revived []string
-	err := s.quickly(ctx, func(t tx) (err error) {
-		revived, err = t.texts(`UPDATE job SET status = 'pending', attempts = 0,
+	err := s.quickly(ctx, func(t tx) {
+		revived = t.texts(`UPDATE job SET status = 'pending', attempts = 0,
 			crashes = min(crashes, 1), next_attempt_at = 0
 			WHERE (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)
 				AND (?1 = '[]' OR key IN (SELECT value FROM json_each(?1))) RETURNING key`, jsonList(keys))
-		if err == nil {
-			err = s.settle(t, revived...) // a project's job has no session
-		}
-		return err
+		s.settle(t, revived...) // a project's job has no session
 	})
 	return len(revived), s.explain(err, "reviving jobs")
 }

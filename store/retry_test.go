@@ -108,11 +108,10 @@ func TestWhatRetryRevives(t *testing.T) {
 			if kind == kindConsolidate {
 				key = project
 			}
-			must(t, s.quickly(t.Context(), func(t tx) error {
-				_, err := t.exec(`INSERT INTO job (kind, key, status, attempts, crashes, next_attempt_at) VALUES (?, ?, ?, ?, ?, ?)
+			must(t, s.quickly(t.Context(), func(t tx) {
+				t.exec(`INSERT INTO job (kind, key, status, attempts, crashes, next_attempt_at) VALUES (?, ?, ?, ?, ?, ?)
 						ON CONFLICT (kind, key) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, crashes = excluded.crashes, next_attempt_at = excluded.next_attempt_at`,
 					kind, key, tt.status, tt.attempts, tt.crashes, millis(clock.now.Add(tt.wait)))
-				return err
 			}))
 			none, err := s.Retry(t.Context(), "codex:none")
 			must(t, err)
@@ -121,8 +120,8 @@ func TestWhatRetryRevives(t *testing.T) {
 			var status string
 			var attempts, crashes int
 			var next int64
-			must(t, s.read(t.Context(), func(t tx) error {
-				return t.get(`SELECT status, attempts, crashes, next_attempt_at FROM job WHERE kind = ? AND key = ?`, []any{kind, key}, &status, &attempts, &crashes, &next)
+			must(t, s.read(t.Context(), func(t tx) {
+				t.get(`SELECT status, attempts, crashes, next_attempt_at FROM job WHERE kind = ? AND key = ?`, []any{kind, key}, &status, &attempts, &crashes, &next)
 			}))
 			if none != 0 || (n == 1) != tt.revived || status != tt.afterStatus || attempts != tt.afterAttempts || crashes != tt.afterCrashes || tt.revived && next != 0 {
 				t.Errorf("%s %s: %d revived; %s, %d attempts, %d crashes, next %d", kind, tt.name, n, status, attempts, crashes, next)

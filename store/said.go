@@ -10,20 +10,15 @@ import (
 
 // putSaid replaces what new sessions are told of a session, without what its extraction has: that was consolidated, or
 // will be.
-func putSaid(t tx, key string, statements []memoir.Statement) error {
-	priors, err := selectExtractions(t, key)
-	for _, e := range priors {
+func putSaid(t tx, key string, statements []memoir.Statement) {
+	for _, e := range selectExtractions(t, key) {
 		statements = slices.DeleteFunc(slices.Clone(statements), func(st memoir.Statement) bool {
 			return slices.ContainsFunc(e.Statements, func(have memoir.Statement) bool { return have.Text == st.Text })
 		})
 	}
-	if err == nil {
-		err = t.run(`DELETE FROM said WHERE session_key = ?`, key)
+	if t.exec(`DELETE FROM said WHERE session_key = ?`, key); len(statements) > 0 {
+		t.exec(`INSERT INTO said (session_key, statements) VALUES (?, ?)`, key, statementColumn{&statements})
 	}
-	if err == nil && len(statements) > 0 {
-		err = t.run(`INSERT INTO said (session_key, statements) VALUES (?, ?)`, key, statementColumn{&statements})
-	}
-	return err
 }
 
 // endSaid deletes what is told of sessions whose extraction was consolidated, or that have none though they were read.
@@ -39,24 +34,22 @@ const SaidFor = 7 * 24 * time.Hour
 // Said returns what new sessions of a project are told of sessions that no consolidation has taken yet, the latest
 // first. Forgotten, disabled and excluded sessions are left out.
 func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
-		return collect(t, `SELECT s.key, s.project_id, s.title, s.updated_at, d.statements
+	return fetch(ctx, s, func(t tx) []memoir.Extraction {
+		return collect(t, func(scan scanner, e *memoir.Extraction) {
+			scan(&e.SessionKey, &e.ProjectID, &e.Title, timeColumn{&e.EndedAt}, statementColumn{&e.Statements})
+			e.Identify()
+		}, `SELECT s.key, s.project_id, s.title, s.updated_at, d.statements
 			FROM said d CROSS JOIN session s ON s.key = d.session_key
 			WHERE s.project_id = ? AND s.updated_at >= ? AND NOT EXISTS (SELECT 1 FROM mark m
 				WHERE m.session_key = s.key AND (m.disabled OR m.directory <> '' OR m.forgotten))
-			ORDER BY s.updated_at DESC, s.key`, []any{projectID, millis(time.Now().Add(-SaidFor))},
-			func(scan scanner, e *memoir.Extraction) error {
-				err := scan(&e.SessionKey, &e.ProjectID, &e.Title, timeColumn{&e.EndedAt}, statementColumn{&e.Statements})
-				e.Identify()
-				return err
-			})
+			ORDER BY s.updated_at DESC, s.key`, projectID, millis(time.Now().Add(-SaidFor)))
 	}, "reading what was said since the last consolidation")
 }
 
 // PruneSaid deletes what sessions that are too old said.
 func (s *Store) PruneSaid(ctx context.Context) error {
-	return s.explain(s.quickly(ctx, func(t tx) error {
-		return t.run(`DELETE FROM said WHERE session_key IN (SELECT key FROM session WHERE updated_at < ?)`,
+	return s.explain(s.quickly(ctx, func(t tx) {
+		t.exec(`DELETE FROM said WHERE session_key IN (SELECT key FROM session WHERE updated_at < ?)`,
 			millis(time.Now().Add(-SaidFor)))
 	}), "deleting what old sessions said")
 }

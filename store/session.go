@@ -36,69 +36,62 @@ const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, '')
 	CASE WHEN s.error <> '' THEN s.error
 		ELSE coalesce((SELECT last_error FROM job WHERE kind = 'extract' AND job.key = s.key), '') END`
 
-func scanSession(scan scanner, se *memoir.Session) error {
+func scanSession(scan scanner, se *memoir.Session) {
 	var key string
-	return scan(&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID, &se.Title, &se.CWD,
+	scan(&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID, &se.Title, &se.CWD,
 		&se.Branch, &se.Remote, &se.Bytes, timeColumn{&se.CreatedAt}, timeColumn{&se.UpdatedAt}, (*string)(&se.Reason),
 		&se.Error)
 }
 
 // Sessions returns the selected sessions with their files, the latest first.
 func (s *Store) Sessions(ctx context.Context, f Filter) ([]memoir.Session, error) {
-	return fetch(ctx, s, func(t tx) ([]memoir.Session, error) { return selectSessions(t, f) }, "listing sessions")
+	return fetch(ctx, s, func(t tx) []memoir.Session { return selectSessions(t, f) }, "listing sessions")
 }
 
-func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
+func selectSessions(t tx, f Filter) []memoir.Session {
 	where, args := f.where()
 	if where += ` ORDER BY s.updated_at DESC, s.key`; f.Most > 0 {
 		where, args = where+` LIMIT ? OFFSET ?`, append(args, f.Most, f.First)
 	}
-	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where, args, scanSession)
-	if err != nil {
-		return nil, err
-	}
+	sessions := collect(t, scanSession, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where, args...)
 	at, keys := make(map[string]int, len(sessions)), make([]string, len(sessions))
 	for i, se := range sessions {
 		keys[i] = se.Key()
 		at[keys[i]] = i
 	}
-	return sessions, t.each(`SELECT session_key, path, size, mtime_ns, inode FROM file
+	for scan := range t.rows(`SELECT session_key, path, size, mtime_ns, inode FROM file
 		WHERE session_key IN (SELECT value FROM json_each(?)) AND position >= 0
-		ORDER BY session_key, position`, []any{jsonList(keys)},
-		func(scan scanner) error {
-			var key string
-			var f memoir.File
-			err := scanFile(scan, &f, &key)
-			i := at[key]
-			sessions[i].Files = append(sessions[i].Files, f)
-			return err
-		})
+		ORDER BY session_key, position`, jsonList(keys)) {
+		var key string
+		f := scanFile(scan, &key)
+		sessions[at[key]].Files = append(sessions[at[key]].Files, f)
+	}
+	return sessions
 }
 
 // CountSessions counts the selected sessions.
-func (s *Store) CountSessions(ctx context.Context, f Filter) (n int, err error) {
-	err = s.read(ctx, func(t tx) error {
+func (s *Store) CountSessions(ctx context.Context, f Filter) (int, error) {
+	return fetch(ctx, s, func(t tx) (n int) {
 		where, args := f.where()
-		return t.get(`SELECT count(*) FROM session s WHERE 1`+where, args, &n)
-	})
-	return n, s.explain(err, "counting sessions")
+		t.get(`SELECT count(*) FROM session s WHERE 1`+where, args, &n)
+		return n
+	}, "counting sessions")
 }
 
 // Titles returns the titles that extractions gave to sessions, by key.
 func (s *Store) Titles(ctx context.Context, keys []string) (map[string]string, error) {
-	return fetch(ctx, s, func(t tx) (map[string]string, error) {
-		out := map[string]string{}
-		return out, fill(t, out, `SELECT session_key, title FROM extraction
+	return fetch(ctx, s, func(t tx) map[string]string {
+		return fill(t, map[string]string{}, `SELECT session_key, title FROM extraction
 			WHERE title <> '' AND session_key IN (SELECT value FROM json_each(?))`, jsonList(keys))
 	}, "reading titles")
 }
 
 // scanFile reads a file's columns behind others.
-func scanFile(scan scanner, f *memoir.File, before ...any) error {
+func scanFile(scan scanner, before ...any) (f memoir.File) {
 	var mtime, inode int64
-	err := scan(append(before, &f.Path, &f.Size, &mtime, &inode)...)
+	scan(append(before, &f.Path, &f.Size, &mtime, &inode)...)
 	f.ModTime, f.Inode = time.Unix(0, mtime).UTC(), uint64(inode)
-	return err
+	return f
 }
 
 // FindSessions returns the sessions that ref names: by key or thread id, else by the beginning of one.
@@ -107,14 +100,11 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	if ref == "" {
 		return nil, memoir.Errorf(memoir.CodeUsage, "", "no session given")
 	}
-	sessions, err := fetch(ctx, s, func(t tx) ([]memoir.Session, error) {
-		keys, err := t.texts(`SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
-		if err == nil && len(keys) == 0 {
-			keys, err = t.texts(`SELECT key FROM session WHERE thread_id >= ?1 AND thread_id < ?1 || char(0x10ffff)
+	sessions, err := fetch(ctx, s, func(t tx) []memoir.Session {
+		keys := t.texts(`SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
+		if len(keys) == 0 {
+			keys = t.texts(`SELECT key FROM session WHERE thread_id >= ?1 AND thread_id < ?1 || char(0x10ffff)
 				OR key >= ?1 AND key < ?1 || char(0x10ffff)`, ref)
-		}
-		if err != nil {
-			return nil, err
 		}
 		return selectSessions(t, Filter{Keys: keys})
 	}, "finding session %q", ref)
@@ -126,8 +116,8 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 
 // Marked returns whether a person disabled a session, and whether it was forgotten. Its reason may be another.
 func (s *Store) Marked(ctx context.Context, key string) (disabled, forgotten bool, err error) {
-	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(disabled), 0), coalesce(max(forgotten), 0) FROM mark WHERE session_key = ?`,
+	err = s.read(ctx, func(t tx) {
+		t.get(`SELECT coalesce(max(disabled), 0), coalesce(max(forgotten), 0) FROM mark WHERE session_key = ?`,
 			[]any{key}, &disabled, &forgotten)
 	})
 	return disabled, forgotten, s.explain(err, "reading the mark of session %s", key)
@@ -136,39 +126,33 @@ func (s *Store) Marked(ctx context.Context, key string) (disabled, forgotten boo
 // SetDisabled disables a session or enables it again. Its extraction stays stored, but is not an input of
 // consolidations while it is disabled.
 func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) {
 		// A missing mark means enabled.
-		changed, err := t.exec(`INSERT INTO mark (session_key, disabled, at) SELECT ?1, ?2, ?3
+		changed := t.exec(`INSERT INTO mark (session_key, disabled, at) SELECT ?1, ?2, ?3
 			WHERE ?2 <> coalesce((SELECT disabled FROM mark WHERE session_key = ?1), 0)
 			ON CONFLICT (session_key) DO UPDATE SET disabled = excluded.disabled, at = excluded.at`,
 			key, disabled, millis(s.now()))
-		if err != nil || changed == 0 {
-			return err
+		if changed > 0 {
+			s.markChanged(t, key)
 		}
-		return s.markChanged(t, key)
 	}), "marking session %s", key)
 }
 
 // Unforget removes the tombstone of a session, if it has one. The session is then as if never extracted,
 // and the next scan reads it again.
 func (s *Store) Unforget(ctx context.Context, key string) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		n, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ? AND forgotten`,
-			millis(s.now()), key)
-		if err != nil || n == 0 {
-			return err
+	return s.explain(s.durably(ctx, func(t tx) {
+		if t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ? AND forgotten`,
+			millis(s.now()), key) > 0 {
+			s.markChanged(t, key)
+			s.unread(t, []string{key}) // an unfinished withdrawal would no longer find it
 		}
-		if err := s.markChanged(t, key); err != nil {
-			return err
-		}
-		// An unfinished withdrawal would no longer find it.
-		return s.unread(t, []string{key})
 	}), "admitting session %s again", key)
 }
 
 // Directories returns the directories in which registered sessions began, each once, in order.
 func (s *Store) Directories(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
+	return fetch(ctx, s, func(t tx) []string {
 		return t.texts(`SELECT DISTINCT cwd FROM session WHERE cwd <> '' ORDER BY 1`)
 	}, "listing directories")
 }
@@ -194,56 +178,49 @@ func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 	type change struct {
 		key, of, to string
 	}
-	changes, err := fetch(ctx, s, func(t tx) (changes []change, err error) {
-		return changes, t.each(`SELECT s.key, s.cwd, coalesce(m.directory, '') FROM session s
+	changes, err := fetch(ctx, s, func(t tx) (changes []change) {
+		for scan := range t.rows(`SELECT s.key, s.cwd, coalesce(m.directory, '') FROM session s
 			LEFT JOIN mark m ON m.session_key = s.key WHERE s.cwd IN (SELECT value FROM json_each(?)) OR m.directory <> ''
-			ORDER BY s.key`, []any{jsonList(slices.Sorted(maps.Keys(state)))}, func(scan scanner) error {
+			ORDER BY s.key`, jsonList(slices.Sorted(maps.Keys(state)))) {
 			var c change
 			var dir string
-			err := scan(&c.key, &dir, &c.of)
+			scan(&c.key, &dir, &c.of)
 			if c.to = state[dir]; c.to != c.of {
 				changes = append(changes, c)
 			}
-			return err
-		})
+		}
+		return changes
 	}, "comparing excluded directories")
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	return s.explain(s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) {
 		for _, c := range changes {
-			_, err := t.exec(`INSERT INTO mark (session_key, directory, at) VALUES (?, ?, ?)
+			t.exec(`INSERT INTO mark (session_key, directory, at) VALUES (?, ?, ?)
 				ON CONFLICT (session_key) DO UPDATE SET directory = excluded.directory, at = excluded.at`,
 				c.key, c.to, millis(s.now()))
-			if err == nil && c.to == dirExcluded {
-				err = t.execEach(c.key, `DELETE FROM searchable WHERE session_key = ?`,
+			if c.to == dirExcluded {
+				t.execEach(c.key, `DELETE FROM searchable WHERE session_key = ?`,
 					`DELETE FROM said WHERE session_key = ?`, `UPDATE session SET taken = '' WHERE key = ?`)
 			}
-			if err == nil && (c.of == dirExcluded || c.to == dirExcluded) {
-				err = s.markChanged(t, c.key)
-			} else if err == nil {
-				err = s.settle(t, c.key)
-			}
-			if err != nil {
-				return err
+			if c.of == dirExcluded || c.to == dirExcluded {
+				s.markChanged(t, c.key)
+			} else {
+				s.settle(t, c.key)
 			}
 		}
-		return nil
 	}), "excluding directories")
 }
 
 // markChanged applies a changed mark to the session's reason and, if the session has an extraction, makes
 // its project due. The session may not be registered yet.
-func (s *Store) markChanged(t tx, key string) error {
-	err := t.execEach(key, `UPDATE project SET change_seq = change_seq + 1
+func (s *Store) markChanged(t tx, key string) {
+	t.execEach(key, `UPDATE project SET change_seq = change_seq + 1
 			WHERE id = (SELECT project_id FROM extraction WHERE session_key = ?)`,
 		// So that FileHistory files it if the history lacks it.
 		`UPDATE extraction SET seq = (SELECT change_seq FROM project WHERE id = project_id)
 			WHERE session_key = ? AND project_id IS NOT NULL`)
-	if err != nil {
-		return err
-	}
-	return s.settle(t, key)
+	s.settle(t, key)
 }
 
 // The reasons why a record was skipped.
@@ -273,20 +250,19 @@ type SkippedRow struct {
 // SkippedRecords returns the skipped records of extracted sessions by agent and reason, the most frequent
 // type first.
 func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
-	return fetch(ctx, s, func(t tx) ([]SkippedRow, error) {
+	return fetch(ctx, s, func(t tx) []SkippedRow {
 		// Beside max, SQLite takes the other columns from the row that has it.
-		return collect(t, `SELECT s.source, k.why, k.type, sum(k.n), count(*), s.key, max(s.updated_at)
+		return collect(t, func(scan scanner, r *SkippedRow) {
+			scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, timeColumn{&r.At})
+		}, `SELECT s.source, k.why, k.type, sum(k.n), count(*), s.key, max(s.updated_at)
 			FROM skipped_record k JOIN session s ON s.key = k.session_key
-			GROUP BY s.source, k.why, k.type ORDER BY s.source, k.why, sum(k.n) DESC, k.type`, nil,
-			func(scan scanner, r *SkippedRow) error {
-				return scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, timeColumn{&r.At})
-			})
+			GROUP BY s.source, k.why, k.type ORDER BY s.source, k.why, sum(k.n) DESC, k.type`)
 	}, "reading skipped sessions")
 }
 
 // setSkipped replaces the counts of skipped records of a session.
-func setSkipped(t tx, key string, skipped []Skipped) error {
-	return t.execAll([]any{key, jsonOf(skipped)}, `DELETE FROM skipped_record WHERE session_key = ?1`,
+func setSkipped(t tx, key string, skipped []Skipped) {
+	t.execAll([]any{key, jsonOf(skipped)}, `DELETE FROM skipped_record WHERE session_key = ?1`,
 		`INSERT INTO skipped_record (session_key, why, type, n)
 			SELECT ?1, value ->> 'Why', value ->> 'Type', sum(value ->> 'N') FROM json_each(?2)
 			WHERE type = 'object' AND value ->> 'N' > 0 GROUP BY 2, 3`)

@@ -227,10 +227,7 @@ func TestWhatAnOldSessionSaidIsDeleted(t *testing.T) {
 	}
 	must(t, s.PruneSaid(t.Context()))
 	var left []string
-	must(t, s.read(t.Context(), func(t tx) (err error) {
-		left, err = t.texts(`SELECT session_key FROM said`)
-		return err
-	}))
+	must(t, s.read(t.Context(), func(t tx) { left = t.texts(`SELECT session_key FROM said`) }))
 	if !slices.Equal(left, []string{"codex:new"}) {
 		t.Errorf("left: %q", left)
 	}

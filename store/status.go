@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"strings"
 	"time"
 
 	"memoir"
@@ -55,61 +52,47 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{},
 		Entries: map[string]int{}}
 	now := s.ticks()
-	err := s.read(ctx, func(t tx) error {
-		err := errors.Join(fill(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`),
-			fill(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`),
-			fill(t, st.Entries, `SELECT n.kind, count(*) FROM entry n JOIN session s ON s.key = n.session_key
-				WHERE s.reason = 'up_to_date' GROUP BY n.kind`),
-			fill(t, st.Entries, `SELECT 'unconfirmed', count(*) FROM entry n JOIN session s ON s.key = n.session_key
-				WHERE s.reason = 'up_to_date' AND n.kind = 'note' AND n.author <> 'user' HAVING count(*) > 0`),
-			fill(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
-		if err != nil {
-			return err
+	err := s.read(ctx, func(t tx) {
+		fill(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`)
+		fill(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`)
+		fill(t, st.Entries, `SELECT n.kind, count(*) FROM entry n JOIN session s ON s.key = n.session_key
+			WHERE s.reason = 'up_to_date' GROUP BY n.kind`)
+		fill(t, st.Entries, `SELECT 'unconfirmed', count(*) FROM entry n JOIN session s ON s.key = n.session_key
+			WHERE s.reason = 'up_to_date' AND n.kind = 'note' AND n.author <> 'user' HAVING count(*) > 0`)
+		fill(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`)
+		st.Running = collect(t, func(scan scanner, j *RunningJob) {
+			var l lease.Lease
+			scan(&j.Kind, &j.Key, &j.Title, &l.Owner, holderColumn{&l.Holder}, timeColumn{&j.Since}, timeColumn{&l.Until})
+			j.Holder, j.Until, j.Stale = l.Holder, l.Until, l.Free(now)
+		}, `SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job
+			INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`)
+		st.Usage = s.spent(t, "", time.Time{})
+		for scan := range t.rows(`SELECT status, kind, key, ` + jobTitle + `, last_error, model, attempts, crashes,
+			next_attempt_at, finished_at FROM job
+			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`) {
+			var j FailedJob
+			var status string
+			var next, failed int64
+			scan(&status, &j.Kind, &j.Key, &j.Title, &j.Error, &j.Model, &j.Attempts, &j.Crashes, &next, &failed)
+			if now := s.now(); next <= millis(now) || waits(next, failed, now) {
+				j.Next = unixMillis(next)
+			}
+			if j.Suspect = j.Crashes > 0 && status != "dead"; status == "dead" {
+				st.Dead = append(st.Dead, j)
+			} else {
+				st.Failed = append(st.Failed, j)
+			}
 		}
-		st.Running, err = collect(t, `SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job
-			INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
-			func(scan scanner, j *RunningJob) error {
-				var l lease.Lease
-				err := scan(&j.Kind, &j.Key, &j.Title, &l.Owner, holderColumn{&l.Holder}, timeColumn{&j.Since},
-					timeColumn{&l.Until})
-				j.Holder, j.Until, j.Stale = l.Holder, l.Until, l.Free(now)
-				return err
-			})
-		if err != nil {
-			return err
-		}
-		if st.Usage, err = s.spent(t, "", time.Time{}); err != nil {
-			return err
-		}
-		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at,
-			finished_at FROM job
-			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`, nil,
-			func(scan scanner) error {
-				var j FailedJob
-				var status string
-				var next, failed int64
-				err := scan(&status, &j.Kind, &j.Key, &j.Title, &j.Error, &j.Model, &j.Attempts, &j.Crashes, &next, &failed)
-				if now := s.now(); next <= millis(now) || waits(next, failed, now) {
-					j.Next = unixMillis(next)
-				}
-				j.Suspect = j.Crashes > 0 && status != "dead"
-				if status == "dead" {
-					st.Dead = append(st.Dead, j)
-				} else {
-					st.Failed = append(st.Failed, j)
-				}
-				return err
-			})
 	})
 	return st, s.explain(err, "reading the state of the queue")
 }
 
 // Failure returns why the consolidation of a project failed last, and is tried again or dead; empty if it did not.
 func (s *Store) Failure(ctx context.Context, projectID string) (string, error) {
-	return fetch(ctx, s, func(t tx) (string, error) {
-		reasons, err := t.texts(`SELECT last_error FROM job WHERE kind = 'consolidate' AND key = ?
-			AND (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)`, projectID)
-		return strings.Join(reasons, ""), err
+	return fetch(ctx, s, func(t tx) (why string) {
+		t.find(`SELECT last_error FROM job WHERE kind = 'consolidate' AND key = ?
+			AND (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)`, []any{projectID}, &why)
+		return why
 	}, "reading the state of a project")
 }
 
@@ -145,9 +128,9 @@ type RunRow struct {
 func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) error {
 	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
-	return s.explain(s.quickly(ctx, func(t tx) error {
-		return errors.Join(t.run(`DELETE FROM run`),
-			t.run(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`, id, holder.String(), millis(s.now())))
+	return s.explain(s.quickly(ctx, func(t tx) {
+		t.exec(`DELETE FROM run`)
+		t.exec(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`, id, holder.String(), millis(s.now()))
 	}), "recording the start of a run")
 }
 
@@ -156,20 +139,17 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	return s.explain(s.quickly(ctx, func(t tx) error {
-		return t.run(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ? WHERE run = ?`,
+	return s.explain(s.quickly(ctx, func(t tx) {
+		t.exec(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ? WHERE run = ?`,
 			millis(s.now()), string(end.Outcome), end.Reason, end.Hint, id)
 	}), "recording the end of a run")
 }
 
 // LastRun returns the run that began last; the zero value if there is none.
 func (s *Store) LastRun(ctx context.Context) (RunRow, error) {
-	return fetch(ctx, s, func(t tx) (r RunRow, err error) {
-		err = t.get(`SELECT run, holder, began_at, ended_at, outcome, reason, hint FROM run ORDER BY id DESC LIMIT 1`, nil,
+	return fetch(ctx, s, func(t tx) (r RunRow) {
+		t.find(`SELECT run, holder, began_at, ended_at, outcome, reason, hint FROM run ORDER BY id DESC LIMIT 1`, nil,
 			&r.ID, holderColumn{&r.Holder}, timeColumn{&r.Began}, timeColumn{&r.Ended}, &r.Outcome, &r.Reason, &r.Hint)
-		if errors.Is(err, sql.ErrNoRows) {
-			err = nil
-		}
-		return r, err
+		return r
 	}, "reading the last run")
 }

@@ -233,7 +233,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	return fetch(ctx, s, faults, "checking database")
 }
 
-func faults(t tx) ([]string, error) {
+func faults(t tx) []string {
 	return t.texts(`SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
 		UNION SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check`)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -23,24 +22,22 @@ type Share struct {
 
 // Shares lists the shared projects by key. waiting counts the sessions of the outbox.
 func (s *Store) Shares(ctx context.Context) (shares []Share, waiting int, err error) {
-	shares, err = fetch(ctx, s, func(t tx) ([]Share, error) {
-		all, err := collect(t, `SELECT project_id, key, cursor, at,
+	shares, err = fetch(ctx, s, func(t tx) []Share {
+		t.get(`SELECT count(*) FROM outbox`, nil, &waiting)
+		return collect(t, func(scan scanner, sh *Share) {
+			scan(&sh.ProjectID, &sh.Key, &sh.Cursor, timeColumn{&sh.At}, &sh.Sent, &sh.Received)
+		}, `SELECT project_id, key, cursor, at,
 				(SELECT count(*) FROM sent s WHERE s.key = h.key AND told AND NOT withdrawn),
 				(SELECT count(*) FROM received r WHERE r.project_id = h.project_id AND origin = 'hub' AND statements <> '')
-			FROM share h ORDER BY key`, nil,
-			func(scan scanner, sh *Share) error {
-				return scan(&sh.ProjectID, &sh.Key, &sh.Cursor, timeColumn{&sh.At}, &sh.Sent, &sh.Received)
-			})
-		return all, errors.Join(err, t.get(`SELECT count(*) FROM outbox`, nil, &waiting))
+			FROM share h ORDER BY key`)
 	}, "reading shared projects")
 	return shares, waiting, err
 }
 
 // ToWithdraw counts, by the key of a project, statements that the hub has until it is told to withdraw them.
 func (s *Store) ToWithdraw(ctx context.Context) (map[string]int, error) {
-	return fetch(ctx, s, func(t tx) (map[string]int, error) {
-		waiting := map[string]int{}
-		return waiting, fill(t, waiting, `SELECT key, count(*) FROM sent WHERE NOT (withdrawn AND told)
+	return fetch(ctx, s, func(t tx) map[string]int {
+		return fill(t, map[string]int{}, `SELECT key, count(*) FROM sent WHERE NOT (withdrawn AND told)
 			AND (withdrawn OR key NOT IN (SELECT key FROM share)) GROUP BY key`)
 	}, "reading what is to be withdrawn")
 }
@@ -48,36 +45,29 @@ func (s *Store) ToWithdraw(ctx context.Context) (map[string]int, error) {
 // Share shares a project under a key. All of its sessions come into the outbox. An error of code memoir.CodeUsage says
 // that another project has the key.
 func (s *Store) Share(ctx context.Context, projectID, key string) error {
-	err := s.durably(ctx, func(t tx) error {
-		if err := mustExist(t, projectID); err != nil {
-			return err
+	err := s.durably(ctx, func(t tx) {
+		mustExist(t, projectID)
+		for _, other := range t.texts(`SELECT project_id FROM share WHERE key = ? AND project_id <> ?`, key, projectID) {
+			t.fail(memoir.Errorf(memoir.CodeUsage, "choose another name, or unshare that project",
+				"%s is shared as %q", other, key))
 		}
-		other, err := t.texts(`SELECT project_id FROM share WHERE key = ? AND project_id <> ?`, key, projectID)
-		if err != nil {
-			return err
-		}
-		if len(other) > 0 {
-			return memoir.Errorf(memoir.CodeUsage, "choose another name, or unshare that project",
-				"%s is shared as %q", other[0], key)
-		}
-		return errors.Join(
-			t.run(`INSERT INTO share (project_id, key, at) VALUES (?, ?, ?) ON CONFLICT (project_id) DO UPDATE SET
-				key = excluded.key, cursor = iif(key = excluded.key, cursor, '')`, projectID, key, millis(s.now())),
-			resend(t, `SELECT session_key FROM extraction WHERE project_id = ?1
-				UNION SELECT session_key FROM sent WHERE key NOT IN (SELECT key FROM share)`, projectID))
+		t.exec(`INSERT INTO share (project_id, key, at) VALUES (?, ?, ?) ON CONFLICT (project_id) DO UPDATE SET
+			key = excluded.key, cursor = iif(key = excluded.key, cursor, '')`, projectID, key, millis(s.now()))
+		resend(t, `SELECT session_key FROM extraction WHERE project_id = ?1
+			UNION SELECT session_key FROM sent WHERE key NOT IN (SELECT key FROM share)`, projectID)
 	})
 	return s.explain(err, "sharing project %s", projectID)
 }
 
 // resend puts the sessions that a query selects into the outbox.
-func resend(t tx, query string, args ...any) error {
-	return t.run(`INSERT INTO outbox (session_key) SELECT session_key FROM (`+query+`) WHERE true
+func resend(t tx, query string, args ...any) {
+	t.exec(`INSERT INTO outbox (session_key) SELECT session_key FROM (`+query+`) WHERE true
 		ON CONFLICT DO UPDATE SET n = n + 1`, args...)
 }
 
 // resendReplaced is resend for the note that a note stands in the place of: it leaves no more, or again.
-func resendReplaced(t tx, note string) error {
-	return resend(t, `SELECT 'memoir:note-' || `+replaced+` AS session_key FROM extraction x
+func resendReplaced(t tx, note string) {
+	resend(t, `SELECT 'memoir:note-' || `+replaced+` AS session_key FROM extraction x
 		WHERE x.session_key = ? AND `+replaces+` AND x.project_id IN (SELECT project_id FROM share)`, note)
 }
 
@@ -85,21 +75,17 @@ func resendReplaced(t tx, note string) error {
 // outbox, so that the hub withdraws it, too; with keep it stays there. Edits of the hub's lines are only of here then:
 // another team must not get their words.
 func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		bases, err := t.texts(`DELETE FROM received WHERE project_id = ? AND origin = 'hub' RETURNING session`, projectID)
-		err = errors.Join(err,
-			resend(t, `SELECT session_key FROM sent WHERE ? AND NOT (withdrawn AND told)
-				AND key IN (SELECT key FROM share WHERE project_id = ?)`, !keep, projectID),
-			t.run(`DELETE FROM sent WHERE ? AND key IN (SELECT key FROM share WHERE project_id = ?)`, keep, projectID),
-			t.run(`DELETE FROM share WHERE project_id = ?`, projectID),
-			t.run(`UPDATE hand_edit SET hub = 0 WHERE project_id = ? AND hub > 0`, projectID))
+	return s.explain(s.durably(ctx, func(t tx) {
+		bases := t.texts(`DELETE FROM received WHERE project_id = ? AND origin = 'hub' RETURNING session`, projectID)
+		resend(t, `SELECT session_key FROM sent WHERE ? AND NOT (withdrawn AND told)
+			AND key IN (SELECT key FROM share WHERE project_id = ?)`, !keep, projectID)
+		t.exec(`DELETE FROM sent WHERE ? AND key IN (SELECT key FROM share WHERE project_id = ?)`, keep, projectID)
+		t.exec(`DELETE FROM share WHERE project_id = ?`, projectID)
+		t.exec(`UPDATE hand_edit SET hub = 0 WHERE project_id = ? AND hub > 0`, projectID)
 		slices.Sort(bases)
 		for _, base := range slices.Compact(bases) {
-			if err == nil {
-				_, err = s.regroup(t, projectID, base, true)
-			}
+			s.regroup(t, projectID, base, true)
 		}
-		return err
 	}), "ending the sharing of project %s", projectID)
 }
 
@@ -133,11 +119,11 @@ func (s *Store) MarkHandEdits(ctx context.Context, edits []memoir.HandEdit) erro
 // ResendAll puts all shared sessions into the outbox as if nothing had been sent, since the hub may have lost it.
 // Tombstones are sent again, too. Every project is received from its start.
 func (s *Store) ResendAll(ctx context.Context) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		return errors.Join(
-			resend(t, `SELECT session_key FROM sent UNION
-				SELECT session_key FROM extraction WHERE project_id IN (SELECT project_id FROM share)`),
-			t.run(`UPDATE sent SET told = 0`), t.run(`UPDATE share SET cursor = ''`))
+	return s.explain(s.durably(ctx, func(t tx) {
+		resend(t, `SELECT session_key FROM sent UNION
+			SELECT session_key FROM extraction WHERE project_id IN (SELECT project_id FROM share)`)
+		t.exec(`UPDATE sent SET told = 0`)
+		t.exec(`UPDATE share SET cursor = ''`)
 	}), "sending everything again")
 }
 
@@ -164,29 +150,25 @@ type Outgoing struct {
 
 // Outbox returns at most most sessions of the outbox, those behind a key.
 func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing, error) {
-	return fetch(ctx, s, func(t tx) ([]Outgoing, error) {
-		out, err := collect(t, `SELECT o.session_key, o.n, coalesce(h.key, ''), coalesce(h.project_id, '')
-			FROM outbox o
+	return fetch(ctx, s, func(t tx) []Outgoing {
+		out := collect(t, func(scan scanner, o *Outgoing) { scan(&o.Session, &o.N, &o.Key, &o.ProjectID) },
+			`SELECT o.session_key, o.n, coalesce(h.key, ''), coalesce(h.project_id, '') FROM outbox o
 			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
 				AND NOT (e.session_key LIKE 'memoir:note-%'
 					AND e.session_key IN (SELECT o.session_key`+replacements+` AND o.session_key IS NOT NULL))
 			LEFT JOIN share h ON h.project_id = e.project_id OR o.session_key = 'edit:' || h.key
-			WHERE o.session_key > ? ORDER BY o.session_key LIMIT ?`, []any{after, most},
-			func(scan scanner, o *Outgoing) error { return scan(&o.Session, &o.N, &o.Key, &o.ProjectID) })
+			WHERE o.session_key > ? ORDER BY o.session_key LIMIT ?`, after, most)
 		for i := range out {
 			o := &out[i]
-			if o.Key != "" && err == nil {
-				var found []memoir.Extraction
-				if found, err = selectExtractions(t, o.Session); len(found) > 0 {
-					o.Extraction = &found[0]
+			if o.Key != "" {
+				for _, found := range selectExtractions(t, o.Session) {
+					o.Extraction = &found
 				}
 			}
-			if err == nil {
-				o.Sent, err = collect(t, `SELECT key, hash, withdrawn, told FROM sent WHERE session_key = ?`, []any{o.Session},
-					func(scan scanner, one *Sent) error { return scan(&one.Key, &one.Hash, &one.Withdrawn, &one.Told) })
-			}
+			o.Sent = collect(t, func(scan scanner, one *Sent) { scan(&one.Key, &one.Hash, &one.Withdrawn, &one.Told) },
+				`SELECT key, hash, withdrawn, told FROM sent WHERE session_key = ?`, o.Session)
 		}
-		return out, err
+		return out
 	}, "reading the outbox")
 }
 
@@ -203,19 +185,15 @@ func (s *Store) Deliver(ctx context.Context, all []Delivery, last bool) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return s.explain(s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) {
 		for _, d := range all {
-			err := t.run(`DELETE FROM outbox WHERE ? AND session_key = ? AND n = ?`, d.Whole && last, d.Of.Session, d.Of.N)
+			t.exec(`DELETE FROM outbox WHERE ? AND session_key = ? AND n = ?`, d.Whole && last, d.Of.Session, d.Of.N)
 			for _, one := range d.Sent {
-				err = errors.Join(err, t.run(`INSERT INTO sent (key, hash, session_key, withdrawn, told) VALUES (?, ?, ?, ?, ?)
+				t.exec(`INSERT INTO sent (key, hash, session_key, withdrawn, told) VALUES (?, ?, ?, ?, ?)
 					ON CONFLICT DO UPDATE SET withdrawn = excluded.withdrawn, told = excluded.told`,
-					one.Key, one.Hash, d.Of.Session, one.Withdrawn, one.Told))
-			}
-			if err != nil {
-				return err
+					one.Key, one.Hash, d.Of.Session, one.Withdrawn, one.Told)
 			}
 		}
-		return nil
 	}), "recording what was sent")
 }
 
@@ -242,46 +220,34 @@ type Received struct {
 func (s *Store) Receive(
 	ctx context.Context, projectID, origin, cursor string, changes []Received,
 ) (received int, withdrawn bool, err error) {
-	err = s.durably(ctx, func(t tx) error {
-		if received, withdrawn = 0, false; mustExist(t, projectID) != nil {
-			return mustExist(t, projectID)
-		}
+	err = s.durably(ctx, func(t tx) {
+		received, withdrawn = 0, false
+		mustExist(t, projectID)
 		less := map[string]bool{} // the groups that change: whether something of them was withdrawn
 		if origin == FromRepository {
-			gone, err := keepOnly(t, projectID, changes)
-			if err != nil {
-				return err
-			}
-			for _, base := range gone {
+			for _, base := range keepOnly(t, projectID, changes) {
 				less[base] = true
 			}
 		}
 		for _, c := range changes {
-			of, err := receive(t, projectID, origin, c)
-			for _, base := range of {
+			for _, base := range receive(t, projectID, origin, c) {
 				less[base] = less[base] || c.Gone
 				if !c.Gone {
 					received++
 				}
 			}
-			if err != nil {
-				return err
-			}
 		}
 		for _, base := range slices.Sorted(maps.Keys(less)) {
-			ended, err := s.regroup(t, projectID, base, less[base])
-			if withdrawn = withdrawn || ended; err != nil {
-				return err
-			}
+			withdrawn = s.regroup(t, projectID, base, less[base]) || withdrawn
 		}
-		return t.run(`UPDATE share SET cursor = ? WHERE project_id = ? AND ? = 'hub'`, cursor, projectID, origin)
+		t.exec(`UPDATE share SET cursor = ? WHERE project_id = ? AND ? = 'hub'`, cursor, projectID, origin)
 	})
 	return received, withdrawn, s.explain(err, "receiving statements of project %s", projectID)
 }
 
 // keepOnly removes what a project received from its repository that has only these statements now, and returns the
 // groups that it changes. What is removed may return.
-func keepOnly(t tx, projectID string, now []Received) (groups []string, err error) {
+func keepOnly(t tx, projectID string, now []Received) (groups []string) {
 	var kept []string
 	for _, r := range now {
 		kept = append(kept, memoir.ReceivedKey(r.Member, r.Session)+" "+r.Hash)
@@ -291,19 +257,18 @@ func keepOnly(t tx, projectID string, now []Received) (groups []string, err erro
 }
 
 // receive stores a change and returns the groups that it changes. What a hub withdrew stays away.
-func receive(t tx, projectID, origin string, c Received) ([]string, error) {
+func receive(t tx, projectID, origin string, c Received) []string {
 	if !c.Gone {
 		base := memoir.ReceivedKey(c.Member, c.Session)
-		n, err := t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
+		if t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
 				AND (hash = ?3 AND origin = 'repository' OR hash = ?7) AND statements = '') -- a person forgot it
 				AND NOT (?8 AND EXISTS (SELECT 1 FROM sent NATURAL JOIN share WHERE project_id = ?1 AND hash = ?3)) -- it is of here
 			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
-			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement), c.Member == "")
-		if n == 0 {
-			return nil, err
+			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement), c.Member == "") == 0 {
+			return nil
 		}
-		return []string{base}, err
+		return []string{base}
 	}
 	group := memoir.ReceivedKey(c.Member, "") // it is the member's alone, whose name may have a dash
 	return t.texts(`UPDATE received SET statements = '' WHERE project_id = ?1 AND origin = ?2 AND hash = ?3
@@ -312,22 +277,20 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 }
 
 // keepAway keeps a person's note away that is forgotten, whichever machine sends it, and returns where it was received.
-func keepAway(t tx, session string) (received []string, err error) {
-	found, err := selectExtractions(t, session)
-	for _, e := range found {
+func keepAway(t tx, session string) (received []string) {
+	for _, e := range selectExtractions(t, session) {
 		for _, st := range e.Statements {
 			if hash := noteHash(st); hash != "" {
-				err = errors.Join(err, t.run(`INSERT INTO received (project_id, origin, hash, session, day, statements)
+				t.exec(`INSERT INTO received (project_id, origin, hash, session, day, statements)
 					SELECT project_id, 'hub', ?, 'machine:', '', '' FROM share WHERE project_id = ? ON CONFLICT DO NOTHING`,
-					hash, e.ProjectID))
+					hash, e.ProjectID)
 			}
 		}
 	}
 	const note = `json_extract(%.statements, '$[0].signal', '$[0].by', '$[0].text')`
-	received, failed := t.texts(`SELECT m.session_key FROM extraction n JOIN extraction m ON m.project_id = n.project_id
+	return t.texts(`SELECT m.session_key FROM extraction n JOIN extraction m ON m.project_id = n.project_id
 		WHERE n.session_key = ? AND json_extract(n.statements, '$[0].signal') = 'note' AND m.session_key LIKE 'machine:%'
 			AND `+strings.Replace(note, "%", "m", 1)+` = `+strings.Replace(note, "%", "n", 1), session)
-	return received, errors.Join(err, failed)
 }
 
 // noteHash stands for the text of a person's note; it is empty for other statements.
@@ -341,48 +304,36 @@ func noteHash(st memoir.Statement) string {
 // regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn
 // gets a new key, numbered by those that were forgotten, and that of before is forgotten: so lines that rested on it
 // go, whoever wrote them.
-func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool, err error) {
+func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool) {
 	e := memoir.Extraction{ProjectID: projectID}
-	n, forgotten := -1, true
-	for forgotten && err == nil {
+	n := 0
+	for t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n)) {
 		n++
-		forgotten, err = t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n))
 	}
-	if err != nil {
-		return false, err
-	}
-	err = t.each(`SELECT hash, day, statements FROM received WHERE project_id = ? AND origin IN ('hub', 'repository')
-		AND session = ? AND statements <> '' ORDER BY day, hash`, // of the index
-		[]any{projectID, base}, func(scan scanner) error {
-			var hash, day string
-			var one []memoir.Statement
-			if err := scan(&hash, &day, statementColumn{&one}); err != nil {
-				return err
-			}
-			return e.AddReceived(day, hash, one...)
-		})
-	if err != nil {
-		return false, err
+	for scan := range t.rows(`SELECT hash, day, statements FROM received WHERE project_id = ?
+		AND origin IN ('hub', 'repository') AND session = ? AND statements <> '' ORDER BY day, hash`, // of the index
+		projectID, base) {
+		var hash, day string
+		var one []memoir.Statement
+		if scan(&hash, &day, statementColumn{&one}); t.ok() {
+			t.fail(e.AddReceived(day, hash, one...))
+		}
 	}
 	e.SessionKey = memoir.Numbered(base, n)
 	if less || len(e.Statements) == 0 {
-		withdrawn, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
+		withdrawn = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
 	}
-	if withdrawn && err == nil {
-		err = s.beginForgetting(t, Forgetting{Keys: []string{e.SessionKey}, Purge: true})
+	if withdrawn {
+		s.beginForgetting(t, Forgetting{Keys: []string{e.SessionKey}, Purge: true})
 		e.SessionKey = memoir.Numbered(base, n+1)
 	}
-	if err != nil || len(e.Statements) == 0 {
-		return withdrawn, err
+	if len(e.Statements) == 0 {
+		return withdrawn
 	}
 	source, id := memoir.SplitKey(e.SessionKey)
-	err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: memoir.KindEntry,
+	s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: memoir.KindEntry,
 		CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")
-	if err == nil {
-		err = s.settle(t, e.SessionKey)
-	}
-	if err == nil {
-		_, err = s.storeExtraction(t, e, true)
-	}
-	return withdrawn, err
+	s.settle(t, e.SessionKey)
+	s.storeExtraction(t, e, true)
+	return withdrawn
 }

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -14,135 +16,147 @@ import (
 	"memoir/lease"
 )
 
-// tx is a transaction. Only the wait for its begin can be cancelled: transactions are short.
+// tx is a transaction. Only the wait for its begin can be cancelled: transactions are short. Its first failure, of a
+// statement or by fail, ends it: statements after that do nothing and find nothing, and it is rolled back. So only what
+// has an effect outside the database asks whether all is ok.
 type tx struct {
-	ctx context.Context
-	on  *sql.Conn
+	ctx    context.Context
+	on     *sql.Conn
+	failed *error
 }
+
+// fail ends the transaction if err is not nil.
+func (t tx) fail(err error) { *t.failed = cmp.Or(*t.failed, err) }
+
+func (t tx) ok() bool { return *t.failed == nil }
 
 // exec runs one statement and returns the number of rows it changed.
-func (t tx) exec(query string, args ...any) (int64, error) {
-	res, err := t.on.ExecContext(t.ctx, query, args...)
-	if err != nil {
-		return 0, err
+func (t tx) exec(query string, args ...any) (n int64) {
+	if !t.ok() {
+		return 0
 	}
-	return res.RowsAffected()
-}
-
-// run is exec for a caller that does not need the number.
-func (t tx) run(query string, args ...any) error {
-	_, err := t.exec(query, args...)
-	return err
+	res, err := t.on.ExecContext(t.ctx, query, args...)
+	if err == nil {
+		n, err = res.RowsAffected()
+	}
+	t.fail(err)
+	return n
 }
 
 // execEach runs statements that take the same argument, in order.
-func (t tx) execEach(arg any, statements ...string) error {
-	return t.execAll([]any{arg}, statements...)
-}
+func (t tx) execEach(arg any, statements ...string) { t.execAll([]any{arg}, statements...) }
 
 // execAll runs statements that take the same arguments, in order. The last ones may be left unused.
-func (t tx) execAll(args []any, statements ...string) error {
+func (t tx) execAll(args []any, statements ...string) {
 	for _, statement := range statements {
-		if _, err := t.exec(statement, args...); err != nil {
-			return err
-		}
+		t.exec(statement, args...)
 	}
-	return nil
 }
 
-// get reads one row; sql.ErrNoRows if there is none.
-func (t tx) get(query string, args []any, into ...any) error {
-	return t.on.QueryRowContext(t.ctx, query, args...).Scan(into...)
+// find reads one row, and reports whether there is one.
+func (t tx) find(query string, args []any, into ...any) bool {
+	if !t.ok() {
+		return false
+	}
+	err := t.on.QueryRowContext(t.ctx, query, args...).Scan(into...)
+	if !errors.Is(err, sql.ErrNoRows) {
+		t.fail(err)
+	}
+	return err == nil
 }
 
-// errStop ends each early, without an error.
-var errStop = errors.New("enough rows")
-
-type scanner = func(into ...any) error
-
-func (t tx) each(query string, args []any, fn func(scan scanner) error) error {
-	rows, err := t.on.QueryContext(t.ctx, query, args...)
-	if err != nil {
-		return err
+// get reads one row. It fails if there is none.
+func (t tx) get(query string, args []any, into ...any) {
+	if !t.find(query, args, into...) {
+		t.fail(sql.ErrNoRows)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows.Scan); err == errStop {
-			return nil
-		} else if err != nil {
-			return err
+}
+
+// scanner reads the columns of a row.
+type scanner = func(into ...any)
+
+// rows yields the rows of a query, up to the first failure.
+func (t tx) rows(query string, args ...any) iter.Seq[scanner] {
+	return func(yield func(scan scanner) bool) {
+		if !t.ok() {
+			return
 		}
+		rows, err := t.on.QueryContext(t.ctx, query, args...)
+		if err != nil {
+			t.fail(err)
+			return
+		}
+		defer rows.Close()
+		for t.ok() && rows.Next() {
+			if !yield(func(into ...any) { t.fail(rows.Scan(into...)) }) {
+				return
+			}
+		}
+		t.fail(rows.Err())
 	}
-	return rows.Err()
 }
 
 // collect reads every row of a query with read. It returns an empty slice if there is no row.
-func collect[T any](t tx, query string, args []any, read func(scan scanner, into *T) error) ([]T, error) {
+func collect[T any](t tx, read func(scan scanner, into *T), query string, args ...any) []T {
 	all := []T{}
-	err := t.each(query, args, func(scan scanner) error {
+	for scan := range t.rows(query, args...) {
 		var one T
-		err := read(scan, &one)
+		read(scan, &one)
 		all = append(all, one)
-		return err
-	})
-	return all, err
+	}
+	return all
 }
 
 // texts reads the first column of every row.
-func (t tx) texts(query string, args ...any) ([]string, error) {
-	return collect(t, query, args, func(scan scanner, text *string) error { return scan(text) })
+func (t tx) texts(query string, args ...any) []string {
+	return collect(t, func(scan scanner, text *string) { scan(text) }, query, args...)
 }
 
-// fill adds every row of a query, a key and a value, to a map.
-func fill[K ~string, V any](t tx, into map[K]V, query string, args ...any) error {
-	return t.each(query, args, func(scan scanner) error {
+// fill adds every row of a query, a key and a value, to a map, which it returns.
+func fill[K ~string, V any](t tx, into map[K]V, query string, args ...any) map[K]V {
+	for scan := range t.rows(query, args...) {
 		var key string
 		var value V
-		err := scan(&key, &value)
+		scan(&key, &value)
 		into[K(key)] = value
-		return err
-	})
+	}
+	return into
 }
 
-func (t tx) exists(query string, args ...any) (found bool, err error) {
-	err = t.get(`SELECT EXISTS (`+query+`)`, args, &found)
-	return found, err
+func (t tx) exists(query string, args ...any) (found bool) {
+	t.get(`SELECT EXISTS (`+query+`)`, args, &found)
+	return found
 }
 
 // read runs fn on one snapshot of the database.
-func (s *Store) read(ctx context.Context, fn func(tx) error) error {
+func (s *Store) read(ctx context.Context, fn func(tx)) error {
 	// A plain BEGIN takes no lock. The first read of the schema takes the snapshot, and waits if it must.
 	return s.transact(ctx, s.readers, "BEGIN; SELECT count(*) FROM sqlite_schema WHERE rowid = 0", fn)
 }
 
 // fetch returns the result of fn on one snapshot of the database. doing describes the operation for errors.
-func fetch[T any](
-	ctx context.Context, s *Store, fn func(tx) (T, error), doing string, args ...any,
-) (found T, err error) {
-	err = s.read(ctx, func(t tx) (err error) {
-		found, err = fn(t)
-		return err
-	})
+func fetch[T any](ctx context.Context, s *Store, fn func(tx) T, doing string, args ...any) (found T, err error) {
+	err = s.read(ctx, func(t tx) { found = fn(t) })
 	return found, s.explain(err, doing, args...)
 }
 
-func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(tx) error) error {
+func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(tx)) error {
 	var conn *sql.Conn
 	var t tx
 	err := s.patiently(ctx, func() (err error) {
 		if conn, err = db.Conn(ctx); err != nil {
 			return err
 		}
-		t = tx{ctx: context.WithoutCancel(ctx), on: conn}
-		if _, err = t.exec(begin); err != nil {
-			rollback(t.ctx, conn) // BEGIN may have succeeded before a later statement failed
-			if db == s.readers && isBusy(err) {
-				discard(conn)
-				return err
-			}
-			return errors.Join(err, conn.Close())
+		t = tx{context.WithoutCancel(ctx), conn, new(error)}
+		if t.exec(begin); t.ok() {
+			return nil
 		}
-		return nil
+		rollback(t.ctx, conn) // BEGIN may have succeeded before a later statement failed
+		if err = *t.failed; db == s.readers && isBusy(err) {
+			discard(conn)
+			return err
+		}
+		return errors.Join(err, conn.Close())
 	})
 	if err != nil {
 		return err
@@ -154,23 +168,23 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(
 			rollback(t.ctx, conn)
 		}
 	}()
-	if err := fn(t); err != nil {
-		return err
-	}
-	_, err = t.exec("COMMIT")
-	committed = err == nil
-	return err
+	fn(t)
+	t.exec("COMMIT")
+	committed = t.ok()
+	return *t.failed
 }
 
 // onWriter runs fn on the writing connection, outside a transaction.
-func (s *Store) onWriter(ctx context.Context, fn func(tx) error) error {
+func (s *Store) onWriter(ctx context.Context, fn func(tx)) error {
 	return s.patiently(ctx, func() error {
 		conn, err := s.writer.Conn(ctx)
 		if err != nil {
 			return err
 		}
 		defer conn.Close()
-		return fn(tx{ctx: context.WithoutCancel(ctx), on: conn})
+		t := tx{context.WithoutCancel(ctx), conn, new(error)}
+		fn(t)
+		return *t.failed
 	})
 }
 

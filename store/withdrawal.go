@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"memoir"
@@ -12,15 +11,14 @@ import (
 
 // Forgotten returns the keys of forgotten sessions. A scan assigns no project to them.
 func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
-	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
-		forgotten := map[string]bool{}
-		return forgotten, fill(t, forgotten, `SELECT session_key, forgotten FROM mark WHERE forgotten`)
+	return fetch(ctx, s, func(t tx) map[string]bool {
+		return fill(t, map[string]bool{}, `SELECT session_key, forgotten FROM mark WHERE forgotten`)
 	}, "listing forgotten sessions")
 }
 
 // ForgottenOf returns the keys of the forgotten sessions of a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
+	return fetch(ctx, s, func(t tx) []string {
 		return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
 	}, "listing forgotten sessions of project %s", projectID)
 }
@@ -46,78 +44,69 @@ type Forgetting struct {
 // FinishForgetting, since they say what to remove. The folder of a forgotten project remains to be removed: see
 // RemovedFolders.
 func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) {
 		f := f
-		keys, err := f.derived(t)
-		for _, key := range keys { // what another machine of this person sent of the same session, or noted as well
-			theirs, failed := t.texts(`SELECT key FROM session WHERE key >= 'machine:' AND key < 'machine;'
+		for _, key := range f.derived(t) { // what another machine of this person sent of the same session, or noted as well
+			theirs := t.texts(`SELECT key FROM session WHERE key >= 'machine:' AND key < 'machine;'
 				AND substr(key, -length(?1)) = ?1`, wire.SessionHash(key, ""))
-			noted, errNoted := keepAway(t, key)
-			f.Keys = slices.Concat(f.Keys, theirs, noted)
-			err = errors.Join(err, failed, errNoted)
+			f.Keys = slices.Concat(f.Keys, theirs, keepAway(t, key))
 		}
 		var groups []string
 		for _, key := range f.Keys {
 			base, _ := memoir.ReceivedGroup(key)
 			groups = append(groups, base)
 		}
-		return errors.Join(err, s.beginForgetting(t, f), t.run(`UPDATE received SET statements = ''
-			WHERE session IN (SELECT value FROM json_each(?))`, jsonList(groups)))
+		s.beginForgetting(t, f)
+		t.exec(`UPDATE received SET statements = '' WHERE session IN (SELECT value FROM json_each(?))`, jsonList(groups))
 	}), "forgetting sessions")
 }
 
-func (s *Store) beginForgetting(t tx, f Forgetting) error {
+func (s *Store) beginForgetting(t tx, f Forgetting) {
 	if f.Instead != nil {
-		if err := s.addInstead(t, f); err != nil {
-			return err
-		}
+		s.addInstead(t, f)
 	}
-	if err := errors.Join(t.run(endEpoch), s.dropBackup()); err != nil { // the backup has their content
-		return err
+	if t.exec(endEpoch); t.ok() {
+		t.fail(s.dropBackup()) // it has their content
 	}
-	keys, err := f.derived(t)
-	if err != nil {
-		return err
-	}
+	keys := f.derived(t)
 	// Sessions move, so several memories may depend on one.
 	copies := slices.DeleteFunc(slices.Clone(f.Copies), func(key string) bool { return slices.Contains(keys, key) })
-	projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
+	projects := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
 		SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
 		UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
 		UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
 		UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
 		jsonList(slices.Concat(keys, copies)), f.Project)
-	err = errors.Join(err, s.bury(t, keys), s.unread(t, copies), beginWithdrawal(t, projects, "", f.Purge))
+	s.bury(t, keys)
+	s.unread(t, copies)
+	beginWithdrawal(t, projects, "", f.Purge)
 	if f.Text != "" {
-		err = errors.Join(err, beginWithdrawal(t, f.Projects, f.Text, f.Purge))
+		beginWithdrawal(t, f.Projects, f.Text, f.Purge)
 	}
 	if f.Purge {
-		err = errors.Join(err, beginPurge(t))
+		beginPurge(t)
 	}
 	if f.Project != "" {
-		err = errors.Join(err, forgetProject(t, f.Project))
+		forgetProject(t, f.Project)
 	}
-	return errors.Join(err, dropForgotten(t))
+	dropForgotten(t)
 }
 
 // addInstead adds the entry that replaces forgotten ones, if all of them still exist.
-func (s *Store) addInstead(t tx, f Forgetting) error {
-	gone, err := t.texts(`SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM searchable)
+func (s *Store) addInstead(t tx, f Forgetting) {
+	gone := t.texts(`SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM searchable)
 		AND value NOT LIKE 'machine:%'`, jsonList(f.Keys))
-	if err != nil {
-		return err
-	}
 	if len(gone) > 0 {
-		return memoir.Errorf(memoir.CodeNotFound, "it was changed or forgotten meanwhile", "note #%d no longer exists",
-			memoir.EntryID(gone[0]))
+		t.fail(memoir.Errorf(memoir.CodeNotFound, "it was changed or forgotten meanwhile", "note #%d no longer exists",
+			memoir.EntryID(gone[0])))
 	}
-	return s.addEntry(t, f.Instead, f.Statements)
+	s.addEntry(t, f.Instead, f.Statements)
 }
 
 // beginWithdrawal makes projects due, and records that their memories must be rewritten without the forgotten sessions
 // and text.
-func beginWithdrawal(t tx, projects []string, text string, purge bool) error {
-	return t.execAll([]any{jsonList(projects), text, purge},
+func beginWithdrawal(t tx, projects []string, text string, purge bool) {
+	t.execAll([]any{jsonList(projects), text, purge},
 		`UPDATE project SET change_seq = change_seq + 1 WHERE id IN (SELECT value FROM json_each(?1))`,
 		`INSERT INTO withdrawal (project_id, texts, seq, purge) SELECT id, iif(?2 = '', '[]', json_array(?2)), change_seq, ?3
 			FROM project WHERE id IN (SELECT value FROM json_each(?1)) ON CONFLICT DO UPDATE SET seq = excluded.seq,
@@ -136,8 +125,8 @@ func (s *Store) Derived(ctx context.Context, f Forgetting) ([]string, error) {
 	return fetch(ctx, s, f.derived, "looking for what was made from sessions")
 }
 
-func (f Forgetting) derived(t tx) ([]string, error) {
-	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
+func (f Forgetting) derived(t tx) []string {
+	below := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?1)) OR project_id = ?2
 				OR key IN (SELECT session_key FROM extraction WHERE project_id = ?2)
 			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b
@@ -146,27 +135,24 @@ func (f Forgetting) derived(t tx) ([]string, error) {
 		) SELECT key FROM below`, jsonList(f.Keys), f.Project)
 	out := append(below, f.Keys...) // some may not be registered
 	slices.Sort(out)
-	return slices.Compact(out), err
+	return slices.Compact(out)
 }
 
 // bury writes tombstones for sessions, with the project that they belong to. It blanks all columns of the registry
 // except those that identify them.
-func (s *Store) bury(t tx, keys []string) error {
+func (s *Store) bury(t tx, keys []string) {
 	list := jsonList(keys)
-	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
+	t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
 		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value),
 			(SELECT project_id FROM session WHERE key = value),
 			(SELECT max(project_id) FROM generation_input WHERE session_key = value), '')
 			FROM json_each(?) WHERE true
 		ON CONFLICT (session_key) DO UPDATE SET forgotten = 1, at = iif(forgotten, at, excluded.at),
 			project_id = iif(forgotten AND project_id <> '', project_id, excluded.project_id)`, millis(s.now()), list)
-	if err != nil {
-		return err
-	}
 	// Directories in which only these sessions began, unless they are the project.
 	const began = `(SELECT 1 FROM session s WHERE s.project_id = d.project_id
 		AND substr(s.cwd || '/', 1, length(d.path) + 1) = d.path || '/' AND s.key `
-	err = t.execEach(list,
+	t.execEach(list,
 		`DELETE FROM project_directory AS d WHERE path <> (SELECT identity FROM project WHERE id = d.project_id)
 			AND EXISTS `+began+`IN (SELECT value FROM json_each(?1)))
 			AND NOT EXISTS `+began+`NOT IN (SELECT value FROM json_each(?1)))`,
@@ -179,53 +165,47 @@ func (s *Store) bury(t tx, keys []string) error {
 		`DELETE FROM fallback WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	)
-	return errors.Join(err, s.settle(t, keys...))
+	s.settle(t, keys...)
 }
 
 // unread deletes what was read of sessions, so that the next run reads them again.
-func (s *Store) unread(t tx, keys []string) error {
-	return errors.Join(deleteExtracted(t, keys), t.execEach(jsonList(keys),
+func (s *Store) unread(t tx, keys []string) {
+	deleteExtracted(t, keys)
+	t.execEach(jsonList(keys),
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`UPDATE session SET title = '' WHERE key IN (SELECT value FROM json_each(?))`,
 		// No file has this time, so the next scan treats it as changed.
 		`UPDATE file SET mtime_ns = 0, head = iif(head = '', '', json_set(head, '$.Title', ''))
-			WHERE session_key IN (SELECT value FROM json_each(?))`), s.settle(t, keys...))
+			WHERE session_key IN (SELECT value FROM json_each(?))`)
+	s.settle(t, keys...)
 }
 
 // RemoveEmpty deletes a project whose memory was rewritten and to which nothing belongs any more: no session, note or
 // hand edit. Its name is that of a directory in which a forgotten session began.
 func (s *Store) RemoveEmpty(ctx context.Context, projectID string) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		left, err := t.exists(`SELECT 1 FROM session WHERE project_id = ?1
+	return s.explain(s.durably(ctx, func(t tx) {
+		if !t.exists(`SELECT 1 FROM session WHERE project_id = ?1
 			UNION ALL SELECT 1 FROM extraction WHERE project_id = ?1
 			UNION ALL SELECT 1 FROM hand_edit WHERE project_id = ?1
-			UNION ALL SELECT 1 FROM withdrawal WHERE project_id = ?1`, projectID)
-		if err != nil || left {
-			return err
+			UNION ALL SELECT 1 FROM withdrawal WHERE project_id = ?1`, projectID) {
+			forgetProject(t, projectID)
 		}
-		return forgetProject(t, projectID)
 	}), "removing project %s", projectID)
 }
 
-func forgetProject(t tx, id string) error {
-	if err := t.run(`UPDATE ledger SET project_id = '' WHERE project_id = ?`, id); err != nil {
-		return err
-	}
-	return removeProject(t, id)
+func forgetProject(t tx, id string) {
+	t.exec(`UPDATE ledger SET project_id = '' WHERE project_id = ?`, id)
+	removeProject(t, id)
 }
 
 // dropForgotten deletes what was extracted from forgotten sessions, once no memory must be rewritten without it.
-func dropForgotten(t tx) error {
-	keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten AND NOT EXISTS (SELECT 1 FROM withdrawal)`)
-	if err != nil {
-		return err
-	}
-	return deleteExtracted(t, keys)
+func dropForgotten(t tx) {
+	deleteExtracted(t, t.texts(`SELECT session_key FROM mark WHERE forgotten AND NOT EXISTS (SELECT 1 FROM withdrawal)`))
 }
 
 // deleteExtracted deletes the extractions, messages and counts of sessions.
-func deleteExtracted(t tx, keys []string) error {
-	return t.execEach(jsonList(keys),
+func deleteExtracted(t tx, keys []string) {
+	t.execEach(jsonList(keys),
 		`DELETE FROM extraction WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM skipped_record WHERE session_key IN (SELECT value FROM json_each(?))`,
@@ -245,21 +225,20 @@ type Withdrawal struct {
 
 // Withdrawals lists the unfinished withdrawals, one for each project.
 func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
-	return fetch(ctx, s, func(t tx) ([]Withdrawal, error) {
-		return collect(t, `SELECT project_id, texts, seq, purge FROM withdrawal ORDER BY 1`, nil,
-			func(scan scanner, w *Withdrawal) error {
-				var texts []byte
-				err := scan(&w.ProjectID, &texts, &w.Seq, &w.Purge)
-				return errors.Join(err, json.Unmarshal(texts, &w.Texts))
-			})
+	return fetch(ctx, s, func(t tx) []Withdrawal {
+		return collect(t, func(scan scanner, w *Withdrawal) {
+			var texts []byte
+			scan(&w.ProjectID, &texts, &w.Seq, &w.Purge)
+			t.fail(json.Unmarshal(texts, &w.Texts))
+		}, `SELECT project_id, texts, seq, purge FROM withdrawal ORDER BY 1`)
 	}, "listing pending withdrawals")
 }
 
 // WithdrawnExtractions returns the extractions of forgotten sessions that are not deleted yet.
 func (s *Store) WithdrawnExtractions(ctx context.Context) ([]memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
-		return collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
-			WHERE m.forgotten ORDER BY e.session_key`, nil, scanExtraction)
+	return fetch(ctx, s, func(t tx) []memoir.Extraction {
+		return collect(t, scanExtraction, `SELECT `+extractionColumns+` FROM extraction e
+			JOIN mark m ON m.session_key = e.session_key WHERE m.forgotten ORDER BY e.session_key`)
 	}, "reading forgotten texts")
 }
 
@@ -269,38 +248,24 @@ func (s *Store) WithdrawnExtractions(ctx context.Context) ([]memoir.Extraction, 
 func (s *Store) FinishForgetting(
 	ctx context.Context, projectID string, seq int64, edit func(memoir.HandEdit) (memoir.HandEdit, bool),
 ) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := changeHandEdits(t, projectID, edit); err != nil {
-			return err
-		}
-		if _, err := t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq); err != nil {
-			return err
-		}
-		return dropForgotten(t)
+	return s.explain(s.durably(ctx, func(t tx) {
+		changeHandEdits(t, projectID, edit)
+		t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq)
+		dropForgotten(t)
 	}), "forgetting in project %s", projectID)
 }
 
-func changeHandEdits(t tx, projectID string, edit func(memoir.HandEdit) (memoir.HandEdit, bool)) error {
-	edits, err := collect(t, `SELECT id, file, action, section, after, text FROM hand_edit
-		WHERE project_id = ? ORDER BY id`,
-		[]any{projectID}, func(scan scanner, n *memoir.HandEdit) error {
-			return scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
-		})
-	if err != nil {
-		return err
-	}
-	for _, n := range edits {
+func changeHandEdits(t tx, projectID string, edit func(memoir.HandEdit) (memoir.HandEdit, bool)) {
+	for _, n := range collect(t, func(scan scanner, n *memoir.HandEdit) {
+		scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
+	}, `SELECT id, file, action, section, after, text FROM hand_edit WHERE project_id = ? ORDER BY id`, projectID) {
 		edited, keep := edit(n)
 		switch {
 		case !keep:
-			_, err = t.exec(`DELETE FROM hand_edit WHERE id = ?`, n.ID)
+			t.exec(`DELETE FROM hand_edit WHERE id = ?`, n.ID)
 		case edited != n: // another edit may say the same by now
-			_, err = t.exec(`UPDATE OR REPLACE hand_edit SET section = ?, after = ?, text = ? WHERE id = ?`,
+			t.exec(`UPDATE OR REPLACE hand_edit SET section = ?, after = ?, text = ? WHERE id = ?`,
 				edited.Section, edited.After, edited.Text, n.ID)
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }

@@ -20,13 +20,13 @@ const (
 )
 
 // durably runs fn in a write transaction that survives power loss once committed.
-func (s *Store) durably(ctx context.Context, fn func(tx) error) error {
+func (s *Store) durably(ctx context.Context, fn func(tx)) error {
 	return s.write(ctx, durable, fn)
 }
 
 // quickly runs fn in a write transaction that a loss of power may undo, together with later ones. It is for
 // data that can be read or computed again.
-func (s *Store) quickly(ctx context.Context, fn func(tx) error) error {
+func (s *Store) quickly(ctx context.Context, fn func(tx)) error {
 	return s.write(ctx, quick, fn)
 }
 
@@ -74,7 +74,7 @@ func (s *Store) turn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-func (s *Store) write(ctx context.Context, how durability, fn func(tx) error) error {
+func (s *Store) write(ctx context.Context, how durability, fn func(tx)) error {
 	done, err := s.turn(ctx)
 	if err != nil {
 		return err
@@ -84,18 +84,14 @@ func (s *Store) write(ctx context.Context, how durability, fn func(tx) error) er
 }
 
 // inTurn is write for a caller that has the turn.
-func (s *Store) inTurn(ctx context.Context, how durability, fn func(tx) error) error {
+func (s *Store) inTurn(ctx context.Context, how durability, fn func(tx)) error {
 	if failpoint.Before("begin") != nil {
 		return errFull
 	}
-	err := s.transact(ctx, s.writer, "PRAGMA synchronous = "+string(how)+"; BEGIN IMMEDIATE", func(t tx) error {
-		if err := fn(t); err != nil {
-			return err
+	err := s.transact(ctx, s.writer, "PRAGMA synchronous = "+string(how)+"; BEGIN IMMEDIATE", func(t tx) {
+		if fn(t); t.ok() && failpoint.Before("commit") != nil {
+			t.fail(errFull)
 		}
-		if failpoint.Before("commit") != nil {
-			return errFull
-		}
-		return nil
 	})
 	if err == nil {
 		failpoint.After("committed")
@@ -107,7 +103,7 @@ var errFull = sqlite3.Error{Code: sqlite3.ErrFull}
 
 // batched is a write that waits to be committed in a batch.
 type batched struct {
-	fn   func(tx) error
+	fn   func(tx)
 	done chan struct{} // closed once err is set
 	err  error
 }
@@ -118,7 +114,7 @@ var errBatch = errors.New("the transaction was aborted")
 // together is durably for concurrent writes of several workers: writes that wait for their turn share one
 // transaction, and so one flush of the disk. If one of them fails, each is run again in its own transaction,
 // so fn must be repeatable.
-func (s *Store) together(ctx context.Context, fn func(tx) error) error {
+func (s *Store) together(ctx context.Context, fn func(tx)) error {
 	if s.writer == nil {
 		return errReadOnly
 	}
@@ -152,13 +148,10 @@ func (s *Store) commitBatch(ctx context.Context) {
 		defer close(b.done)
 	}
 	if len(all) > 1 {
-		err := s.inTurn(ctx, durable, func(t tx) error {
+		err := s.inTurn(ctx, durable, func(t tx) {
 			for _, b := range all {
-				if err := b.fn(t); err != nil {
-					return err
-				}
+				b.fn(t)
 			}
-			return nil
 		})
 		if err == nil {
 			for _, b := range all {

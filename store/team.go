@@ -92,7 +92,7 @@ func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error 
 // Unshared returns the keys of the forgotten sessions that a project had received from a hub until it was not shared
 // any more. Nobody withdrew what they say.
 func (s *Store) Unshared(ctx context.Context, projectID string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
+	return fetch(ctx, s, func(t tx) []string {
 		return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ?1
 			AND (session_key LIKE 'team:%' OR session_key LIKE 'machine:%')
 			AND substr(session_key, -34) GLOB '*[-:]*' -- else it is of a repository
@@ -107,12 +107,11 @@ func (s *Store) MarkHandEdits(ctx context.Context, edits []memoir.HandEdit) erro
 	if len(edits) == 0 {
 		return nil
 	}
-	return s.explain(s.durably(ctx, func(t tx) (err error) {
+	return s.explain(s.durably(ctx, func(t tx) {
 		for _, n := range edits {
-			err = errors.Join(err, t.run(`UPDATE OR REPLACE hand_edit SET hub = ?, text = ? WHERE id = ?
-				AND at >= (SELECT at FROM share WHERE share.project_id = hand_edit.project_id)`, n.Hub, n.Text, n.ID))
+			t.exec(`UPDATE OR REPLACE hand_edit SET hub = ?, text = ? WHERE id = ?
+				AND at >= (SELECT at FROM share WHERE share.project_id = hand_edit.project_id)`, n.Hub, n.Text, n.ID)
 		}
-		return err
 	}), "recording edits of lines of a hub")
 }
 

@@ -47,7 +47,7 @@ type Sending struct {
 // outcomes says what those that are no memoir.Reason mean.
 var outcomes = map[string]string{"sent": "sent", "known": "the hub has it", "unsent": "it would be sent",
 	"other_project": "it is of another project", "empty": "it has no content",
-	"not_session": "it is no session of any known agent"}
+	"not_session": "it is no session of any known agent, or a link out of the directory"}
 
 // Say describes what became of a session, for people.
 func (s Sending) Say() string {
@@ -67,9 +67,10 @@ func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sendin
 		switch key := memoir.SessionKey(head.Source, head.ID); {
 		case errors.Is(err, rollout.ErrNoSession) && filepath.Ext(e.Path) != ".jsonl":
 			notSessions++
-		case errors.Is(err, rollout.ErrNoSession) && e.Size == 0:
-			tell(Sending{Session: e.Path, Outcome: "empty"})
-		case errors.Is(err, rollout.ErrNoSession) && !errors.Is(err, rollout.ErrNoRecord):
+		case errors.Is(err, rollout.ErrNoRecord):
+			cut := map[bool]string{true: "it was cut in its first record"}[e.Size > 0]
+			tell(Sending{Session: e.Path, Outcome: "empty", Error: cut})
+		case errors.Is(err, rollout.ErrNoSession):
 			tell(Sending{Session: e.Path, Outcome: "not_session"})
 		case err != nil:
 			tell(Sending{Session: e.Path, Outcome: string(memoir.ReasonUnreadable), Error: err.Error()})

@@ -61,10 +61,14 @@ type Pulled struct {
 	Expires time.Time `json:"expires"` // the token that it was pulled with; zero: the hub has not said when
 }
 
-// ReadPulled returns what a home has pulled, by project.
+// ReadPulled returns what a home has pulled and still has, by project.
 func ReadPulled(home string) (all map[string]Pulled, err error) {
 	all = map[string]Pulled{}
 	err = read(home, "pulled", &all)
+	maps.DeleteFunc(all, func(id string, _ Pulled) bool {
+		n, err := memory.At(home, id).Linked()
+		return err == nil && n == 0
+	})
 	return all, err
 }
 
@@ -84,6 +88,15 @@ func SayPulled(home string) string {
 		said = append(said, "the memory of "+all[id].Say())
 	}
 	return strings.Join(said, "; ")
+}
+
+// MayRun returns an error of code memoir.CodeUsage if a run would replace what a home has pulled.
+func MayRun(home string) error {
+	if pulled := SayPulled(home); pulled != "" {
+		return memoir.Errorf(memoir.CodeUsage, "`memoir team pull` gets the newest; pass another --home for runs",
+			"this home has %s, which a run would replace", pulled)
+	}
+	return nil
 }
 
 // Say names what was pulled, and where from.

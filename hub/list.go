@@ -84,8 +84,8 @@ func (a Admin) Projects(ctx context.Context) (Table, error) {
 		FROM memoir.project p WHERE organisation = $1 AND alias_of IS NULL ORDER BY key`)
 }
 
-// Status counts what the database holds, in one row; refused are requests of the last day, ending tokens that end within
-// 14 days, and waiting projects with a generation that waits.
+// Status counts what the database holds, in one row; refused are requests of the last day, ending tokens that end in 14
+// days, and waiting projects with a generation that waits.
 func (h *Hub) Status(ctx context.Context) (Table, error) {
 	return h.table(ctx, `SELECT (SELECT max(version) FROM memoir.migration) AS schema, epoch,
 			(SELECT count(*) FROM memoir.organisation) AS organisations,

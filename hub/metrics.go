@@ -71,7 +71,7 @@ func (m measures) Describe(to chan<- *prometheus.Desc) {
 func (m measures) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scraping)
 	defer cancel()
-	rows, _ := m.pool.Query(ctx, `SELECT name, labels, value FROM memoir.measures($1)`, maxFailures-1) // rows have its error
+	rows, _ := m.pool.Query(ctx, `SELECT * FROM memoir.measures($1)`, maxFailures-1) // rows have its error
 	var name string
 	var labels []string
 	var value float64

@@ -52,8 +52,8 @@ func asMemberIn(
 	_, hold := in.(pgx.Tx)
 	b := &pgx.Batch{}
 	var c caller
-	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), expires, live, revoked,
-			epoch, newest FROM memoir.enter($1, $2, $3)`, hash, hold, project).
+	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), expires, live,
+			revoked, epoch, newest FROM memoir.enter($1, $2, $3)`, hash, hold, project).
 		QueryRow(into(&c.machine, &c.member, &c.expires, &c.live, &c.revoked, &c.epoch, &c.newest))
 	if queue != nil {
 		queue(b, hash)

@@ -149,17 +149,18 @@ func putBase(home, id string, generation int, files memory.Files, citations map[
 type Waiting struct {
 	wire.Accept
 	Diffs    []string `json:"diffs"`
-	Without  []string `json:"without"` // lines of MEMORY.md that were named to be left out: all or none were
+	Without  []string `json:"without"` // lines of MEMORY.md that were named to be left out
 	Accepted bool     `json:"accepted"`
 }
 
 // Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
-// accepts that, if the hub has it as it was read, and receives it. Where texts name lines of it that are to be left out,
-// it instead removes these for all members, by edits: the hub's next generation waits without them.
+// accepts that, if the hub has it as it was read, and receives it. If without names lines of it, each by a text, it
+// removes these for all members instead, by edits: the hub's next generation waits without them.
 func Accept(
 	ctx context.Context, o Options, key string, without []string, agree func(Waiting) (bool, error),
 ) (w Waiting, err error) {
 	w.Project, w.Diffs, w.Without = key, []string{}, []string{}
+	now := cmp.Or(o.Now, time.Now())
 	_, c, err := dial(o.Home)
 	var files [2]memory.Files
 	for i, number := range []*int64{&w.Generation, &w.Published} {
@@ -182,7 +183,7 @@ func Accept(
 	}
 	edits, agreed := wire.Push{Project: key}, false
 	if err == nil && w.Generation > 0 {
-		w.Without, edits.Edits, err = removing(string(files[0][memoir.MemoryFile]), w.Generation, without, cmp.Or(o.Now, time.Now()))
+		w.Without, edits.Edits, err = removing(string(files[0][memoir.MemoryFile]), w.Generation, without, now)
 	}
 	if err == nil && w.Generation > 0 {
 		agreed, err = agree(w)

@@ -48,11 +48,7 @@ func statusCommand(p *program) *cli.Command {
 					defer st.Close()
 				}
 				out, err := p.access(c).Delivered(c.Context, st)
-				return p.result(c, err, out, func() {
-					if st != nil { // else nothing was recorded
-						p.printDelivered(out)
-					}
-				})
+				return p.result(c, err, out, func() { p.printDelivered(out) })
 			}
 			project := p.redact
 			if !c.Bool("json") { // the text shows ids alone, and is to be quick

@@ -95,7 +95,8 @@ func memberCommands(p *program) []*cli.Command {
 				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing. A key such as\n"+
 				"github.com/acme/shop names a project that you do not share. With --without it instead removes the\n"+
 				"line of MEMORY.md that has TEXT, from every generation and for all. The next one waits without it.",
-			[]cli.Flag{&cli.StringSliceFlag{Name: "without", Usage: "leave the line that has `TEXT` out; may be repeated"}, yesFlag()},
+			[]cli.Flag{
+				&cli.StringSliceFlag{Name: "without", Usage: "leave the line that has `TEXT` out; may be repeated"}, yesFlag()},
 			"memoir team accept", "memoir team accept github.com/acme/shop --yes",
 			"memoir team accept --without 'sort the queue by age'"),
 		teamSubcommand(p.machines, "machines", "", "list your machines at the hub",

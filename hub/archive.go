@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,10 +19,25 @@ import (
 
 // archived is the answer to a request for an archive; without a body, the caller has it.
 type archived struct {
-	number  int64
-	hash    []byte
-	body    []byte
-	waiting int64 // the newest generation that the caller may accept
+	number int64
+	hash   []byte
+	body   []byte
+	told
+}
+
+// told is what headers of an answer say to the caller.
+type told struct {
+	waiting int64     // the newest generation that the caller may accept; 0: none
+	expires time.Time // when the token ends; zero: nobody says
+}
+
+func (t told) say(w http.ResponseWriter) {
+	if t.waiting > 0 {
+		w.Header().Set(wire.WaitingHeader, strconv.FormatInt(t.waiting, 10))
+	}
+	if !t.expires.IsZero() {
+		w.Header().Set(wire.ExpiresHeader, t.expires.UTC().Format(time.RFC3339))
+	}
 }
 
 // archive answers with the newest published generation of a project, or with the newest one that waits.
@@ -37,10 +53,11 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	var c caller
 	var a archived
 	var readable bool
-	err := h.pool.QueryRow(ctx, `SELECT coalesce(machine, 0), coalesce(live, false), coalesce(revoked, false),
-			coalesce(readable, false), coalesce(number, 0), hash, body, coalesce(waits, 0)
-		FROM memoir.archive_of($1, $2, $3, $4)`, hashOf(token), key, known, unaccepted).
-		Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body, &a.waiting)
+	err := h.pool.QueryRow(ctx, `SELECT coalesce(a.machine, 0), coalesce(live, false), coalesce(revoked, false),
+			coalesce(readable, false), coalesce(number, 0), hash, body, coalesce(waits, 0),
+			coalesce((SELECT t.expires FROM memoir.token t WHERE t.id = a.machine), now())
+		FROM memoir.archive_of($1, $2, $3, $4) a`, hashOf(token), key, known, unaccepted).
+		Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body, &a.waiting, &a.expires)
 	switch err = cmp.Or(err, c.refused()); {
 	case err != nil:
 		return nil, err
@@ -52,17 +69,10 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 		return nil, refuse(404, wire.CodeNotFound, "no generation of this project waits", "")
 	case a.number == 0:
 		none := refuse(404, wire.CodeNotFound, "the hub has made no memory of this project yet", "")
-		none.waiting = a.waiting
+		none.told = a.told
 		return nil, none
 	}
 	return a, nil
-}
-
-// sayWaiting tells who may accept a generation that one waits.
-func sayWaiting(w http.ResponseWriter, number int64) {
-	if number > 0 {
-		w.Header().Set(wire.WaitingHeader, strconv.FormatInt(number, 10))
-	}
 }
 
 // write writes the answer, and returns its status.
@@ -70,7 +80,6 @@ func (a archived) write(w http.ResponseWriter) int {
 	head := w.Header()
 	head.Set(wire.VersionHeader, strconv.Itoa(wire.Version))
 	head.Set(wire.GenerationHeader, strconv.FormatInt(a.number, 10))
-	sayWaiting(w, a.waiting)
 	head.Set("ETag", `"`+hex.EncodeToString(a.hash)+`"`)
 	head.Set("Cache-Control", "private, no-cache")
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -97,6 +106,7 @@ func (h *Hub) accept(r *http.Request, token string) (any, error) {
 		var allowed bool
 		var id int64
 		_, err := asMemberIn(ctx, tx, token, nil, func(b *pgx.Batch, hash []byte) {
+			h.queueAddress(b, r)
 			b.Queue(`SELECT allowed, coalesce(project, 0) FROM memoir.accept($1, $2, $3, decode($4, 'hex'), $5)`,
 				hash, a.Project, a.Generation, a.Hash, a.Published).QueryRow(into(&allowed, &id))
 		})

@@ -16,7 +16,7 @@ import (
 type refusal struct {
 	status int
 	wire.Problem
-	waiting int64 // as in archived
+	told
 }
 
 // Error returns the title.

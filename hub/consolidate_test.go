@@ -185,6 +185,7 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 	if text, err := d.Admin.Show(t.Context(), shop, 2); err != nil || !strings.Contains(text, "cache is slow") {
 		t.Errorf("%v: %s", err, text)
 	}
+	measured(t, d, "memoir_hub_generations_waiting 1")
 	if err := d.Admin.Accept(t.Context(), shop, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -204,6 +205,9 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	anna.fetch(shop, "").wants(t, "4", "drops tabs", "!retries twice")
+	measured(t, d, "memoir_hub_generations_waiting 0")
+	d.Must(t, "ALTER FUNCTION memoir.measures RENAME TO gone") // what the database does not say is missing, and no more
+	measured(t, d, "memoir_hub_connections_busy 0", "!memoir_hub_generations_waiting")
 }
 
 // TestAPurgeMissesNoAcceptance is of one that runs while a generation is published, which queues no second purge then.
@@ -315,7 +319,7 @@ func TestAnAdminAcceptsAGenerationAsItWasShown(t *testing.T) {
 	anna.must("POST", "/v1/accept", anna.waiting(2), nil)
 	reader.fetch(shop, "").wants(t, "5", "Zebras", "!retries twice")
 	if n := d.Number(t, `SELECT count(*) FROM memoir.audit a JOIN memoir.member m ON m.id = a.member JOIN memoir.token t ON t.id = a.machine
-		WHERE action = 'generation accept' AND m.name = 'anna' AND detail IN ('`+shop+` 1', '`+shop+` 2', '`+shop+` 5')`); n != 3 {
+		WHERE action = 'generation accept' AND m.name = 'anna' AND address = '127.0.0.1' AND detail IN ('`+shop+` 1', '`+shop+` 2', '`+shop+` 5')`); n != 3 {
 		t.Errorf("%d of 3 acceptances are in the audit", n)
 	}
 	d.Idle(t)

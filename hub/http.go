@@ -55,7 +55,7 @@ func (h *Hub) answering(route string, do answer) http.Handler {
 		if err != nil {
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
-			sayWaiting(w, refused.waiting)
+			refused.say(w)
 			if code != wire.CodeNotFound && code != wire.CodeUnavailable {
 				ctx := context.WithoutCancel(r.Context()) // the caller may have gone
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
@@ -64,6 +64,9 @@ func (h *Hub) answering(route string, do answer) http.Handler {
 			}
 		} else if out == nil {
 			status = http.StatusNoContent
+		}
+		if says, ok := out.(interface{ say(w http.ResponseWriter) }); ok {
+			says.say(w)
 		}
 		if found, ok := out.(archived); ok {
 			status = found.write(w)

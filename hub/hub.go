@@ -70,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool), proxied: o.Proxied,
+	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool, o.Log), proxied: o.Proxied,
 		audited: counts{lasts: time.Minute}, debounce: cmp.Or(o.Debounce, defaultDebounce)}
 	return h, h.openQueue()
 }
@@ -105,6 +105,7 @@ func orNone(err, none error) error {
 var hints = map[string]string{
 	"3F000": "run `memoir-hub migrate` first",
 	"42P01": "run `memoir-hub migrate` first",
+	"42883": "run `memoir-hub migrate` first",
 	"42501": "run this command as the role that owns the tables; `memoir-hub migrate` grants what serving needs",
 	"53100": "the database's disk is full",
 }

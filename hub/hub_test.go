@@ -312,6 +312,11 @@ func TestATokenIsRotatedAndRevoked(t *testing.T) {
 	rotated.refused(wire.CodeRevoked, "GET", pullPath(shop, "", 0), nil)
 	rotated.refused(wire.CodeRevoked, "POST", "/v1/push", pushOf(shop, statement("two")))
 
+	if n := d.Number(t, `SELECT count(*) FROM memoir.audit WHERE address = '127.0.0.1'
+		AND action IN ('join', 'rotate', 'revoke')`); n != 5 {
+		t.Errorf("%d of 5 rows have the address", n)
+	}
+
 	d.Must(t, "UPDATE memoir.token SET expires = now()")
 	ben.refused(wire.CodeUnauthorised, "GET", "/v1/me", nil)
 }
@@ -326,6 +331,10 @@ func TestATokenOfContainersReplacesAndRevokesNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared := machine{t: t, url: laptop.url, token: token}
+	measured(t, d, `memoir_hub_tokens_ending{of="containers"} 1`, `!memoir_hub_tokens_ending{of="machine"}`)
+	if status, err := d.Owner.Status(t.Context()); err != nil || status.Objects()[0]["ending"] != int64(1) {
+		t.Error(status, err)
+	}
 	var me wire.Joined
 	laptop.must("GET", "/v1/me", nil, &me)
 	shared.refused(wire.CodeUnauthorised, "POST", "/v1/rotate", wire.Rotate{Token: random(26)})

@@ -35,6 +35,7 @@ func (h *Hub) join(r *http.Request, _ string) (any, error) {
 	code := hashOf(strings.TrimSpace(j.Code))
 	out := wire.Joined{Token: rand.Text()}
 	b := &pgx.Batch{}
+	h.queueAddress(b, r)
 	b.Queue(`SELECT set_config('memoir.code', $1, true)`, hex.EncodeToString(code))
 	b.Queue(`SELECT set_config('memoir.organisation', organisation::text, true),
 			set_config('memoir.member', member::text, true)
@@ -50,6 +51,11 @@ func (h *Hub) join(r *http.Request, _ string) (any, error) {
 		return nil, refuse(401, wire.CodeUnauthorised, "this code is unknown, used or expired", "ask for another")
 	}
 	return out, nil
+}
+
+// queueAddress has the rows of the audit that a transaction writes say where the request came from.
+func (h *Hub) queueAddress(b *pgx.Batch, r *http.Request) {
+	b.Queue(`SELECT set_config('memoir.address', $1, true)`, h.address(r))
 }
 
 // queueJoined writes an audit row of a new token, and reads whose it is.
@@ -79,6 +85,7 @@ func (h *Hub) rotate(r *http.Request, token string) (any, error) {
 		return nil, refuse(400, wire.CodeUsage, "this is no new token", "")
 	}
 	_, err := h.asMember(r.Context(), token, nil, func(b *pgx.Batch, hash []byte) {
+		h.queueAddress(b, r)
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now() AND NOT shared`, hash, hashOf(out.Token), tokenLife)
 		queueJoined(b, &out, "rotate")
@@ -113,6 +120,7 @@ func (h *Hub) machines(r *http.Request, token string) (any, error) {
 // leave revokes the token that it is called with, or that of another machine of the member, by its id.
 func (h *Hub) leave(r *http.Request, token string) (any, error) {
 	_, err := h.asMember(r.Context(), token, nil, func(b *pgx.Batch, hash []byte) {
+		h.queueAddress(b, r)
 		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c
 				WHERE t.organisation = c.organisation AND t.member = c.member AND t.revoked IS NULL AND NOT c.shared
 					AND t.id::text = coalesce(nullif($2, ''), c.machine::text) RETURNING t.id)

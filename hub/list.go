@@ -84,7 +84,8 @@ func (a Admin) Projects(ctx context.Context) (Table, error) {
 		FROM memoir.project p WHERE organisation = $1 AND alias_of IS NULL ORDER BY key`)
 }
 
-// Status counts what the database holds, in one row; refused are requests of the last day.
+// Status counts what the database holds, in one row; refused are requests of the last day, ending tokens that end in 14
+// days, and waiting projects with a generation that waits.
 func (h *Hub) Status(ctx context.Context) (Table, error) {
 	return h.table(ctx, `SELECT (SELECT max(version) FROM memoir.migration) AS schema, epoch,
 			(SELECT count(*) FROM memoir.organisation) AS organisations,
@@ -94,8 +95,9 @@ func (h *Hub) Status(ctx context.Context) (Table, error) {
 			(SELECT count(*) FROM memoir.statement) AS statements, (SELECT count(*) FROM memoir.tombstone) AS tombstones,
 			(SELECT count(*) FROM memoir.audit WHERE code <> '' AND at > now() - interval '1 day') AS refused,
 			(SELECT count(*) FROM memoir.generation) AS generations,
-			(SELECT count(*) FROM river.river_job WHERE state = 'discarded' -- in the last week
-				OR state = 'scheduled' AND cardinality(errors) >= $1) AS failed,
-			pg_database_size(current_database()) AS bytes
-		FROM memoir.hub`, maxFailures-1)
+			m.failed, m.ending, m.waiting, pg_database_size(current_database()) AS bytes
+		FROM memoir.hub, (SELECT coalesce(sum(value) FILTER (WHERE labels[2] = 'failed'), 0)::bigint AS failed,
+				coalesce(sum(value) FILTER (WHERE name = 'tokens_ending'), 0)::bigint AS ending,
+				coalesce(sum(value) FILTER (WHERE name = 'generations_waiting'), 0)::bigint AS waiting
+			FROM memoir.measures($1)) m`, maxFailures-1)
 }

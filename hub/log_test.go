@@ -4,8 +4,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"memoir/hub"
 	"memoir/hub/hubtest"
@@ -43,6 +46,27 @@ func TestTheLogSaysNothingOfWhatIsShared(t *testing.T) {
 	}
 	if n := strings.Count(text, `"route":"POST /v1/push"`); n != 5 || !strings.Contains(text, `"code":"secret"`) {
 		t.Errorf("the log has %d pushes: %s", n, text)
+	}
+}
+
+// measured fails unless the hub's metrics, as the serving role asks for them, have some lines and lack others ("!").
+func measured(t testing.TB, d *hubtest.Database, lines ...string) {
+	t.Helper()
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	text := h.Scraped()
+	for _, line := range lines {
+		line, lacks := strings.CutPrefix(line, "!")
+		if strings.Contains(text, "\n"+line) == lacks {
+			t.Errorf("%s, lacking %t:\n%s", line, lacks, text[strings.Index(text, "# HELP memoir_hub"):])
+		}
+	}
+	ours := regexp.MustCompile(`(?m)^(# \w+ )?memoir_hub.*\n`).FindAllString(text, -1) // Go's own are as they are
+	if problems, err := promlint.New(strings.NewReader(strings.Join(ours, ""))).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
 	}
 }
 

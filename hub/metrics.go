@@ -1,6 +1,11 @@
 package hub
 
 import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,9 +20,10 @@ type metrics struct {
 	stored   prometheus.Counter
 }
 
-func newMetrics(pool *pgxpool.Pool) *metrics {
+func newMetrics(pool *pgxpool.Pool, log *slog.Logger) *metrics {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		measures{pool, log})
 	its := promauto.With(registry)
 	its.NewGaugeFunc(prometheus.GaugeOpts{Name: "memoir_hub_connections_busy", Help: "Connections in use."},
 		func() float64 { return float64(pool.Stat().AcquiredConns()) })
@@ -31,5 +37,51 @@ func newMetrics(pool *pgxpool.Pool) *metrics {
 			Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30}}, []string{"route"}),
 		stored: its.NewCounter(prometheus.CounterOpts{
 			Name: "memoir_hub_stored_total", Help: "Statements, edits and tombstones that were new."}),
+	}
+}
+
+// measured are the metrics of memoir.measures, by their names there.
+var measured = map[string]*prometheus.Desc{
+	"jobs": prometheus.NewDesc("memoir_hub_jobs", "Jobs that wait, run or have failed; of discarded ones those of a week.",
+		[]string{"kind", "state"}, nil),
+	"tokens_ending": prometheus.NewDesc("memoir_hub_tokens_ending",
+		"Tokens that end within 14 days: of containers, or of a machine, which renews its own.", []string{"of"}, nil),
+	"generations_waiting": prometheus.NewDesc("memoir_hub_generations_waiting",
+		"Projects whose newest generation waits until it is accepted.", nil, nil),
+	"spent_ratio": prometheus.NewDesc("memoir_hub_spent_ratio",
+		"The largest part of its limit of the day (UTC) that an organisation has spent.", []string{"limit"}, nil),
+}
+
+// measures asks the database at each scraping, for at most scraping. Without an answer these metrics are missing.
+type measures struct {
+	pool *pgxpool.Pool
+	log  *slog.Logger
+}
+
+const scraping = 5 * time.Second
+
+// Describe implements prometheus.Collector.
+func (m measures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range measured {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector. What a newer database measures is passed over.
+func (m measures) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scraping)
+	defer cancel()
+	rows, _ := m.pool.Query(ctx, `SELECT * FROM memoir.measures($1)`, maxFailures-1) // rows have its error
+	var name string
+	var labels []string
+	var value float64
+	_, err := pgx.ForEachRow(rows, []any{&name, &labels, &value}, func() error {
+		if d := measured[name]; d != nil {
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+		}
+		return nil
+	})
+	if err != nil {
+		m.log.Error("the database was not measured", "error", asError(err).Error())
 	}
 }

@@ -93,6 +93,8 @@ func TestALimitIsNeverExceeded(t *testing.T) {
 	if err != nil || len(jobs.Rows) != projects-int(used.Calls) || len(jobs.Rows) == 0 {
 		t.Fatalf("%d calls, %d jobs wait, %v", used.Calls, len(jobs.Rows), err)
 	}
+	measured(t, d, fmt.Sprintf(`memoir_hub_jobs{kind="consolidate",state="waiting"} %d`, len(jobs.Rows)),
+		`memoir_hub_spent_ratio{limit="tokens"} 0.`, `!memoir_hub_spent_ratio{limit="cost"}`)
 	tomorrow := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	if due := jobs.Rows[0][4].(time.Time); due.Before(tomorrow) || due.After(tomorrow.Add(time.Minute)) {
 		t.Errorf("a job waits until %s", due)

@@ -41,7 +41,7 @@ func (h *Hub) Serve(ctx context.Context, o ServeOptions) error {
 		return err
 	}
 	metrics, mux := http.NewServeMux(), http.NewServeMux()
-	metrics.Handle("GET /metrics", promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}))
+	metrics.Handle("GET /metrics", promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2}))
 	mux.Handle("/", h.Handler())
 	if o.Metrics == "" && local {
 		mux.Handle("GET /metrics", metrics)

@@ -17,6 +17,7 @@ type caller struct {
 	machine       int64
 	member        int64  // 0 if the token is not valid
 	epoch         string // of the database
+	expires       time.Time
 	live, revoked bool
 	newest        *int64 // the number of the last change of the project; nil: the member may not read it
 }
@@ -51,9 +52,9 @@ func asMemberIn(
 	_, hold := in.(pgx.Tx)
 	b := &pgx.Batch{}
 	var c caller
-	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), live, revoked, epoch,
-			newest FROM memoir.enter($1, $2, $3)`, hash, hold, project).
-		QueryRow(into(&c.machine, &c.member, &c.live, &c.revoked, &c.epoch, &c.newest))
+	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), expires, live,
+			revoked, epoch, newest FROM memoir.enter($1, $2, $3)`, hash, hold, project).
+		QueryRow(into(&c.machine, &c.member, &c.expires, &c.live, &c.revoked, &c.epoch, &c.newest))
 	if queue != nil {
 		queue(b, hash)
 	}

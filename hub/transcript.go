@@ -48,7 +48,13 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 		return nil, err
 	}
 	isNew, err := h.keep(r.Context(), token, t, items, redacted)
-	return wire.Accepted{New: isNew}, err
+	return accepted{wire.Accepted{New: isNew}, told{expires: c.expires}}, err
+}
+
+// accepted is the answer to a transcript.
+type accepted struct {
+	wire.Accepted
+	told
 }
 
 // word matches names of agents, and kinds, roles and origins of items.

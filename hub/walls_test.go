@@ -168,6 +168,9 @@ func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {
 			if got := count(t, conn, ours, boss, "generation"); got != 2 { // one waits
 				t.Errorf("an admin sees %d generations", got)
 			}
+			if got := count(t, conn, ours, boss, "edit"); got != 1 { // what was removed since one was made
+				t.Errorf("an admin sees %d edits", got)
+			}
 		}
 		insert := func(org, project, member int64) string {
 			return fmt.Sprintf(`INSERT INTO memoir.statement VALUES (%d, %d, %d, '\x01', 99, '', false, '2026-01-01', '{}')`,

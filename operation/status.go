@@ -259,7 +259,8 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, projects 
 	}
 	for _, r := range projects {
 		// doctor reports what cannot be read.
-		if linked, err := memory.At(home, r.ID).Linked(); err == nil && linked > int(r.Generation) {
+		if linked, err := memory.At(home, r.ID).Linked(); err == nil && linked > int(r.Generation) &&
+			!team.IsPulled(home, r.ID) {
 			out = append(out, Unfinished{"publication", r.ID,
 				"the live generation is not recorded: its run, or restore, was killed",
 				"the next run that consolidates it records it: `memoir rebuild --project " + r.ID + "`"})

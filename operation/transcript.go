@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ type Transcripts struct {
 type Sending struct {
 	Session string `json:"session"` // its key; else the path of a file that cannot be read
 	// Outcome is sent, known (the hub had it), unsent (nothing is sent), failed, or why it was left out: a memoir.Reason,
-	// other_project, or empty.
+	// other_project, empty, or not_session, of a file with the name of a session.
 	Outcome string `json:"outcome"`
 	Error   string `json:"error"`
 	Found   string `json:"found,omitempty"` // the project, or the directory, of one that is of another project
@@ -45,7 +46,8 @@ type Sending struct {
 
 // outcomes says what those that are no memoir.Reason mean.
 var outcomes = map[string]string{"sent": "sent", "known": "the hub has it", "unsent": "it would be sent",
-	"other_project": "it is of another project", "empty": "it has no content"}
+	"other_project": "it is of another project", "empty": "it has no content",
+	"not_session": "it is no session of any known agent, or a link out of the directory"}
 
 // Say describes what became of a session, for people.
 func (s Sending) Say() string {
@@ -63,8 +65,13 @@ func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sendin
 	err = rollout.WalkDir(ctx, o.Dir, func(e rollout.Entry) error {
 		head, err := rollout.Probe(e)
 		switch key := memoir.SessionKey(head.Source, head.ID); {
-		case errors.Is(err, rollout.ErrNoSession):
+		case errors.Is(err, rollout.ErrNoSession) && filepath.Ext(e.Path) != ".jsonl":
 			notSessions++
+		case errors.Is(err, rollout.ErrNoRecord):
+			cut := map[bool]string{true: "it was cut in its first record"}[e.Size > 0]
+			tell(Sending{Session: e.Path, Outcome: "empty", Error: cut})
+		case errors.Is(err, rollout.ErrNoSession):
+			tell(Sending{Session: e.Path, Outcome: "not_session"})
 		case err != nil:
 			tell(Sending{Session: e.Path, Outcome: string(memoir.ReasonUnreadable), Error: err.Error()})
 		default:

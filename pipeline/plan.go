@@ -15,6 +15,7 @@ import (
 	"memoir/memory"
 	"memoir/model"
 	"memoir/store"
+	"memoir/team"
 )
 
 // Estimates, in tokens.
@@ -141,7 +142,7 @@ func (p *phases) sumUp(ctx context.Context) error {
 func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	opts.DryRun = true
 	r, err := newPhases(st, opts)
-	if err != nil {
+	if err = cmp.Or(err, team.MayRun(opts.Home)); err != nil {
 		return Report{}, err
 	}
 	if err := r.chooseModels(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -18,6 +19,9 @@ import (
 
 // ErrNoSession is in the error chain of a file that is not a session, or of a link out of the directory.
 var ErrNoSession = errors.New("not a session")
+
+// ErrNoRecord is also in the error chain of a file that is empty, or was cut in its first record.
+var ErrNoRecord = fmt.Errorf("%w: it contains no complete JSON record", ErrNoSession)
 
 // Probe reads a file's head and tail, and returns which session it belongs to. It reads at most 256 KiB of the
 // head, or the first record if that is longer, and 4 MiB for the title of a fork. Of the tail it reads 64 KiB, or
@@ -36,8 +40,7 @@ func Probe(entry Entry) (Head, error) {
 	}
 	head, whole, err := readHead(entry.Path, headBudget)
 	if err == nil && len(head) == 0 {
-		err = memoir.Errorf(memoir.CodeUnreadable, "", "%s is %w: it contains no complete JSON record", entry.Path,
-			ErrNoSession)
+		err = memoir.Errorf(memoir.CodeUnreadable, "", "%s is %w", entry.Path, ErrNoRecord)
 	}
 	if len(head) == 0 {
 		return Head{}, err

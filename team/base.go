@@ -149,13 +149,18 @@ func putBase(home, id string, generation int, files memory.Files, citations map[
 type Waiting struct {
 	wire.Accept
 	Diffs    []string `json:"diffs"`
+	Without  []string `json:"without"` // lines of MEMORY.md that were named to be left out
 	Accepted bool     `json:"accepted"`
 }
 
 // Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
-// accepts that, if the hub has it as it was read, and receives it.
-func Accept(ctx context.Context, o Options, key string, agree func(Waiting) (bool, error)) (w Waiting, err error) {
-	w.Project, w.Diffs = key, []string{}
+// accepts that, if the hub has it as it was read, and receives it. If without names lines of it, each by a text, it
+// removes these for all members instead, by edits: the hub's next generation waits without them.
+func Accept(
+	ctx context.Context, o Options, key string, without []string, agree func(Waiting) (bool, error),
+) (w Waiting, err error) {
+	w.Project, w.Diffs, w.Without = key, []string{}, []string{}
+	now := cmp.Or(o.Now, time.Now())
 	_, c, err := dial(o.Home)
 	var files [2]memory.Files
 	for i, number := range []*int64{&w.Generation, &w.Published} {
@@ -176,15 +181,46 @@ func Accept(ctx context.Context, o Options, key string, agree func(Waiting) (boo
 	for _, change := range memory.Changes(files[1], files[0]) {
 		w.Diffs = append(w.Diffs, change.Diff)
 	}
+	edits, agreed := wire.Push{Project: key}, false
 	if err == nil && w.Generation > 0 {
-		w.Accepted, err = agree(w)
+		w.Without, edits.Edits, err = removing(string(files[0][memoir.MemoryFile]), w.Generation, without, now)
 	}
-	if err == nil && w.Accepted {
-		if err = c.call(ctx, http.MethodPost, "/v1/accept", w.Accept, nil); err == nil {
-			_, err = Sync(ctx, o, Pull)
-		}
+	if err == nil && w.Generation > 0 {
+		agreed, err = agree(w)
+	}
+	switch w.Accepted = agreed && len(without) == 0; {
+	case err != nil || !agreed:
+		return w, err
+	case w.Accepted:
+		err = c.call(ctx, http.MethodPost, "/v1/accept", w.Accept, nil)
+	default:
+		err = c.call(ctx, http.MethodPost, "/v1/edits", edits, nil)
+	}
+	if err == nil {
+		_, err = Sync(ctx, o, Pull)
 	}
 	return w, err
+}
+
+// removing returns the edits that remove lines of a MEMORY.md for all, each named by a text that it alone has.
+func removing(text string, n int64, named []string, now time.Time) (lines []string, edits []wire.Edit, err error) {
+	for _, name := range named {
+		found := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+			return !consolidate.IsEntry(line) || !strings.Contains(line, name)
+		})
+		if len(found) != 1 {
+			return nil, nil, memoir.Errorf(memoir.CodeUsage, "name a line by words that it alone has",
+				"%d lines of generation %d have %q", len(found), n, name)
+		}
+		e := wire.Edit{Generation: int(n), Before: memoir.WithoutTeam(memoir.LineText(found[0])),
+			Day: now.UTC().Format(time.DateOnly)}
+		e.Hash = e.Of()
+		if err := e.Check(); err != nil {
+			return nil, nil, err
+		}
+		lines, edits = append(lines, found[0]), append(edits, e)
+	}
+	return lines, edits, nil
 }
 
 // cleaned returns what is kept of an archive, which may be from anybody: MEMORY.md, skills and statements, redacted and

@@ -32,6 +32,7 @@ const (
 type client struct {
 	url, token string
 	http       *http.Client
+	expires    time.Time // the token, by the last answer that says so
 }
 
 // newClient returns a client of a hub. http is for this machine alone, since the token would go in the clear.
@@ -59,7 +60,8 @@ func newClient(h Hub, begins time.Duration) (*client, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return &client{strings.TrimRight(h.URL, "/"), h.Token, &http.Client{Transport: transport, Timeout: patience,
+	return &client{url: strings.TrimRight(h.URL, "/"), token: h.Token, http: &http.Client{
+		Transport: transport, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 
@@ -150,6 +152,9 @@ func (c *client) request(
 		return nil, nil, memoir.Errorf(memoir.CodeHub, hint, "the hub %s cannot be reached: %w", c.url, err)
 	}
 	defer func() { _ = res.Body.Close() }()
+	if at, err := time.Parse(time.RFC3339, res.Header.Get(wire.ExpiresHeader)); err == nil {
+		c.expires = at
+	}
 	text, err = io.ReadAll(http.MaxBytesReader(nil, res.Body, maxAnswer))
 	switch {
 	case err != nil:

@@ -48,6 +48,9 @@ func (s *Sender) Send(ctx context.Context, t wire.Transcript) (outcome string, e
 	return map[bool]string{true: "sent", false: "known"}[done.New], ends, err
 }
 
+// Expires returns when the token ends; the zero time if the hub has not said so.
+func (s *Sender) Expires() time.Time { return s.c.expires }
+
 // Pulled is the memory of a project that a home has from a hub which it has not joined.
 type Pulled struct {
 	Fetched
@@ -55,44 +58,72 @@ type Pulled struct {
 	Project string    `json:"project"` // its key at the hub
 	Live    int       `json:"live"`    // its generation here
 	At      time.Time `json:"at"`      // when it was pulled
+	Expires time.Time `json:"expires"` // the token that it was pulled with; zero: the hub has not said when
 }
 
-// pulled returns what a home has pulled, by project.
-func pulled(home string) (all map[string]Pulled, err error) {
+// ReadPulled returns what a home has pulled and still has, by project.
+func ReadPulled(home string) (all map[string]Pulled, err error) {
 	all = map[string]Pulled{}
 	err = read(home, "pulled", &all)
+	maps.DeleteFunc(all, func(id string, _ Pulled) bool {
+		n, err := memory.At(home, id).Linked()
+		return err == nil && n == 0
+	})
 	return all, err
 }
 
 // IsPulled reports whether the live memory of a project was pulled. Who gave this home the token trusts what the
 // organisation publishes, so nothing of it waits for a review.
 func IsPulled(home, id string) bool {
-	all, err := pulled(home)
+	all, err := ReadPulled(home)
 	n, errLinked := memory.At(home, id).Linked()
 	return cmp.Or(err, errLinked) == nil && n > 0 && n <= all[id].Live
 }
 
 // SayPulled names what a home has pulled; empty if nothing.
 func SayPulled(home string) string {
-	all, _ := pulled(home)
+	all, _ := ReadPulled(home)
 	said := []string{}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
-		is := all[id]
-		said = append(said, fmt.Sprintf("the memory of %s, pulled from %s, generation %d of %s", is.Project, is.URL,
-			is.Generation, is.At.Format(time.DateOnly)))
+		said = append(said, "the memory of "+all[id].Say())
 	}
 	return strings.Join(said, "; ")
 }
 
+// MayRun returns an error of code memoir.CodeUsage if a run would replace what a home has pulled.
+func MayRun(home string) error {
+	if pulled := SayPulled(home); pulled != "" {
+		return memoir.Errorf(memoir.CodeUsage, "`memoir team pull` gets the newest; pass another --home for runs",
+			"this home has %s, which a run would replace", pulled)
+	}
+	return nil
+}
+
+// Say names what was pulled, and where from.
+func (p Pulled) Say() string {
+	return fmt.Sprintf("%s, pulled from %s, generation %d of %s", p.Project, p.URL, p.Generation,
+		p.At.Format(time.DateOnly))
+}
+
 // PullMemory makes the newest generation that a hub has of a project the memory in a home, which keeps no sessions of
-// its own, and returns the number; 0 if the home has it. Repeating it after a kill completes it.
-func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner *secrets.Scanner) (int, error) {
+// its own, and returns the number; 0 if the home has it. expires is as in Pulled, also beside an error. Repeating it
+// after a kill completes it.
+func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner *secrets.Scanner) (
+	n int, expires time.Time, err error) {
 	c, err := newClient(h, begins)
-	all, errPulled := pulled(home)
+	if err == nil {
+		n, err = c.pullMemory(ctx, home, id, key, scanner)
+		expires = c.expires
+	}
+	return n, expires, err
+}
+
+func (c *client) pullMemory(ctx context.Context, home, id, key string, scanner *secrets.Scanner) (int, error) {
+	all, err := ReadPulled(home)
 	root := memory.At(home, id)
 	_, errRecover := root.Recover(0) // removes what a killed pull left
 	live, errLive := root.Current()
-	if err = cmp.Or(err, errPulled, errRecover, errLive); err != nil {
+	if err = cmp.Or(err, errRecover, errLive); err != nil {
 		return 0, err
 	}
 	now := all[id]
@@ -107,6 +138,10 @@ func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner
 		now.ETag = ""
 	}
 	got, err := c.archive(ctx, key, now.ETag, false)
+	if now.Expires = c.expires; err == nil && got.content == nil {
+		all[id] = now
+		err = write(home, "pulled", all)
+	}
 	if err != nil || got.content == nil {
 		return 0, err
 	}

@@ -54,10 +54,10 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 		ErrWriter:              p.ui.errw,
 		HideHelp:               true,
 		HideVersion:            true,
-		UseShortOptionHandling: true,
-		OnUsageError:           usageError,
-		ExitErrHandler:         func(*cli.Context, error) {},
-		Before:                 p.before,
+		UseShortOptionHandling: true, DisableSliceFlagSeparator: true, // a text may have commas
+		OnUsageError:   usageError,
+		ExitErrHandler: func(*cli.Context, error) {},
+		Before:         p.before,
 		Action: func(c *cli.Context) error {
 			if wanted, err := p.offerInit(c); err != nil || wanted {
 				return err

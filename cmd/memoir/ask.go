@@ -18,6 +18,7 @@ import (
 	"memoir/search"
 	"memoir/secrets"
 	"memoir/store"
+	"memoir/team"
 )
 
 // forgetPatience is how long memory_forget waits for a run that holds the project; many start with a session.
@@ -192,6 +193,9 @@ func (p *program) search(c *cli.Context) error {
 			p.ui.say("no match in %s", where)
 			if project != "" {
 				p.ui.sayHint("--all searches all projects")
+			}
+			if team.SayPulled(home) != "" {
+				p.ui.sayHint("what was pulled from a hub is not searched: `memoir cat MEMORY.md` prints it")
 			}
 		case found.More:
 			p.ui.say("the %s in %s; --max N shows more", count(n, "best hit"), where)

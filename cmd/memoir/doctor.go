@@ -24,6 +24,7 @@ import (
 	"memoir/pipeline"
 	"memoir/rollout"
 	"memoir/secrets"
+	"memoir/team"
 )
 
 func doctorCommand(p *program) *cli.Command {
@@ -80,7 +81,9 @@ func (d *doctor) installation(c *cli.Context) {
 		d.warn("memories.enabled", hint, "off: hooks, inject and run --startup do nothing; other commands work")
 	}
 	d.project(c)
-	d.agents(c.Context, c.Bool("verbose") || c.Bool("json"))
+	if !d.agents(c.Context, c.Bool("verbose") || c.Bool("json")) && team.SayPulled(home) == "" {
+		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")
+	}
 	d.integrations(c)
 	d.configuration(c)
 }
@@ -112,6 +115,10 @@ func (d *doctor) data(c *cli.Context) {
 	}
 	d.permissions(home)
 	st, err := d.openWith(c, d.settings)
+	if memoir.CodeOf(err) == memoir.CodeNotFound && team.SayPulled(home) != "" {
+		d.ok("database", "none: %v", err)
+		return
+	}
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.warn("database", memoir.HintOf(err), "%v", err)
 		return
@@ -137,7 +144,11 @@ func (d *doctor) data(c *cli.Context) {
 				"more than one directory was at %s, for example because containers mount theirs there; "+
 					"nothing tells their sessions apart, so they share this memory", row.Identity)
 		}
-		projectCheck{d, "project " + row.ID, memory.At(home, row.ID), row}.run()
+		root := memory.At(home, row.ID)
+		if n, err := root.Linked(); err == nil && team.IsPulled(home, row.ID) { // no run has recorded it
+			row.Generation = int64(n)
+		}
+		projectCheck{d, "project " + row.ID, root, row}.run()
 	}
 }
 
@@ -161,8 +172,8 @@ func (d *doctor) models() {
 }
 
 // agents reports the directories of each agent's sessions that exist, with all also the others, and what cannot be read
-// in them.
-func (d *doctor) agents(ctx context.Context, all bool) {
+// in them. It returns whether one exists.
+func (d *doctor) agents(ctx context.Context, all bool) (anyFound bool) {
 	unread := map[memoir.Source][]error{}
 	err := rollout.Unread(ctx, d.env(), func(source memoir.Source, err error) {
 		unread[source] = append(unread[source], err)
@@ -171,7 +182,6 @@ func (d *doctor) agents(ctx context.Context, all bool) {
 		d.verify("agents", "", err)
 	}
 	var absentees []string // agents without any directory
-	anyFound := false
 	for _, agent := range rollout.Agents {
 		name, roots := "agent "+string(agent.Source), agent.Roots(d.env())
 		found := len(roots) == 0
@@ -203,9 +213,7 @@ func (d *doctor) agents(ctx context.Context, all bool) {
 	if len(absentees) > 0 && !all {
 		d.ok("agents", "not found: %s (-v lists the directories)", strings.Join(absentees, ", "))
 	}
-	if !anyFound {
-		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")
-	}
+	return anyFound
 }
 
 // configuration checks that no other user may change the settings, which name programs and servers that get

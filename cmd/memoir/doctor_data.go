@@ -189,7 +189,7 @@ func (d *doctor) integrations(c *cli.Context) {
 	}
 	names := record.Agents()
 	if len(names) == 0 {
-		d.warn("integrations", "`memoir install`", "none: no agent gets the memory, except by a plugin")
+		d.warn("integrations", "`memoir install`", "none: agents get the memory only by a plugin, or a repository's hook")
 		return
 	}
 	for _, name := range names {

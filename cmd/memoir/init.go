@@ -19,6 +19,7 @@ import (
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
+	"memoir/team"
 )
 
 func initCommand(p *program) *cli.Command {
@@ -92,7 +93,7 @@ func (s *setup) do() error {
 	if err == nil {
 		s.opts, err = s.runOptions(s.c)
 	}
-	if err != nil {
+	if err = cmp.Or(err, team.MayRun(s.opts.Home)); err != nil {
 		return err
 	}
 	s.noRun = s.c.Bool("no-run") || s.unagreed()

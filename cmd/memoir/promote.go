@@ -229,9 +229,10 @@ func (p *program) pullTeam(c *cli.Context) error {
 	}
 	scanner, errScanner := p.scanner(c)
 	n, why := 0, "" // the generation, if the home did not have it
+	var expires time.Time
 	if err = cmp.Or(err, errScanner); err == nil {
 		err = locked(opts.Home, func() (err error) {
-			n, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
+			n, expires, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
 			return err
 		})
 	}
@@ -239,6 +240,7 @@ func (p *program) pullTeam(c *cli.Context) error {
 		c.Context.Err() == nil {
 		why, err = p.redact(err.Error()), nil
 	}
+	p.warnEnding(h.URL, expires, operatorRenews)
 	return p.result(c, err, map[string]any{"project": key, "generation": n, "why": why}, func() {
 		switch {
 		case why != "":
@@ -375,10 +377,15 @@ func (p *program) pushTeam(c *cli.Context) error {
 		found = cmp.Or(found, s.Found)
 		if all, became[s.Outcome] = append(all, s), became[s.Outcome]+1; s.Error != "" {
 			p.ui.warn("", "%s", s.Say())
+		} else if to == nil {
+			p.ui.say("%s", s.Say())
 		} else {
 			p.ui.detail("%s", s.Say())
 		}
 	})
+	if to != nil {
+		p.warnEnding(h.URL, to.Expires(), operatorRenews)
+	}
 	err = p.result(c, err, map[string]any{"project": t.Key, "sessions": all, "not_sessions": others}, func() {
 		p.ui.say("sessions for %s: %s", t.Key, cmp.Or(byRule(became), "none"))
 	})

@@ -88,11 +88,7 @@ var errTimeout = errors.New("stopped by --timeout")
 func (p *program) run(c *cli.Context) error {
 	opts, err := p.runOptions(c)
 	timeout, errFlag := durationFlag(c, "timeout")
-	if pulled := team.SayPulled(opts.Home); pulled != "" && err == nil {
-		err = usagef("`memoir team pull` gets the newest; pass another --home for runs",
-			"this home has %s, which a run would replace", pulled)
-	}
-	if err = cmp.Or(err, errFlag); err != nil {
+	if err = cmp.Or(err, errFlag, team.MayRun(opts.Home)); err != nil {
 		return err
 	}
 	limitHeap(opts.Settings.Memories)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -260,4 +261,62 @@ func saySync(t operation.Team) string {
 		text += fmt.Sprintf("; %s waiting to be sent", countAre(t.Waiting, "session"))
 	}
 	return text
+}
+
+// teamStatus is `memoir team status`.
+func (p *program) teamStatus(c *cli.Context) error {
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	st, err := p.openForReading(c)
+	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
+		return err
+	}
+	memories := []team.Memory{}
+	if err == nil {
+		defer st.Close()
+		if memories, err = operation.TeamMemories(c.Context, st, home, p.redact); err != nil {
+			return err
+		}
+	}
+	pulled, errPulled := team.ReadPulled(home)
+	out, err := operation.ReadTeam(c.Context, st, home, p.redact)
+	return p.result(c, cmp.Or(err, errPulled), map[string]any{"joined": out != nil, "team": out,
+		"team_memories": memories, "pulled": pulled}, func() {
+		statusList(p, "repository", memories, sayTeam)
+		for _, id := range slices.Sorted(maps.Keys(pulled)) {
+			p.statusLine("pulled", pulled[id].Say())
+			p.warnEnding(pulled[id].URL, pulled[id].Expires, operatorRenews)
+		}
+		if out == nil && len(pulled) == 0 {
+			p.ui.sayError(team.ErrNone)
+		}
+		if out == nil {
+			return
+		}
+		p.statusLine("hub", fmt.Sprintf("%s, as %s of %s; the token is valid until %s", out.URL, out.Member,
+			out.Organisation, when(out.Expires)))
+		for _, s := range out.Shares {
+			p.statusLine("shared", fmt.Sprintf("%s as %s: %d sent, %d received", s.ProjectID, s.Key, s.Sent, s.Received))
+		}
+		p.statusLine("sync", saySync(*out))
+		p.sayWithdrawals(*out)
+		statusList(p, "kept here", out.Held, sayHeld)
+		p.ui.sayHint(out.Hint)
+		p.warnEnding(out.URL, out.Expires, syncRenews)
+	})
+}
+
+// What a person can do about a token that ends soon: of a machine that has joined, and of a container.
+const (
+	syncRenews     = "`memoir team sync` renews it"
+	operatorRenews = "an operator adds another one with `memoir-hub token add`"
+)
+
+// warnEnding warns of a token that ends within 14 days, or has ended. A hub of the release before does not say when.
+func (p *program) warnEnding(url string, expires time.Time, hint string) {
+	if !expires.IsZero() && time.Until(expires) < 14*24*time.Hour {
+		p.ui.warn(hint, "the token for %s is valid until %s", url, when(expires))
+	}
 }

@@ -260,7 +260,7 @@ func (p *program) printUsage(s operation.Status) {
 
 func (p *program) printDelivered(d operation.Delivered) {
 	if len(d.Delivered) == 0 {
-		p.ui.say("no session was told anything at a failure, an edit or a prompt")
+		p.ui.say("nothing is recorded that a session was told at a failure, an edit or a prompt")
 		return
 	}
 	t := newTable("at", "after", "session", "ran it", "statement")

@@ -92,8 +92,12 @@ func memberCommands(p *program) []*cli.Command {
 			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
 				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
 				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing. A key such as\n"+
-				"github.com/acme/shop names a project that you do not share.",
-			[]cli.Flag{yesFlag()}, "memoir team accept", "memoir team accept github.com/acme/shop --yes"),
+				"github.com/acme/shop names a project that you do not share. With --without it instead removes the\n"+
+				"line of MEMORY.md that has TEXT, from every generation and for all. The next one waits without it.",
+			[]cli.Flag{
+				&cli.StringSliceFlag{Name: "without", Usage: "leave the line that has `TEXT` out; may be repeated"}, yesFlag()},
+			"memoir team accept", "memoir team accept github.com/acme/shop --yes",
+			"memoir team accept --without 'sort the queue by age'"),
 		teamSubcommand(p.machines, "machines", "", "list your machines at the hub",
 			"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
 				"from its next request on; what it has sent stays. It asks first; without a terminal it needs --yes.",
@@ -127,6 +131,9 @@ func (p *program) syncs(what int) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		return p.withTeam(c, func(o team.Options) error {
 			r, err := team.Sync(c.Context, o, what)
+			if h, errHub := team.Load(o.Home); errHub == nil {
+				p.warnEnding(h.URL, h.Expires, syncRenews)
+			}
 			return p.result(c, err, r, func() {
 				edits := map[bool]string{true: " and " + count(r.Edits, "edit")}[r.Edits > 0]
 				p.ui.say("%s%s sent, %d withdrawn, %d received", count(r.Sent, "statement"), edits, r.Withdrawn, r.Received)
@@ -338,40 +345,5 @@ func (p *program) unshare(c *cli.Context) error {
 		return p.result(c, nil, report, func() {
 			p.ui.say("%s is not shared any more; %s withdrawn", row.ID, count(report.Withdrawn, "statement"))
 		})
-	})
-}
-
-func (p *program) teamStatus(c *cli.Context) error {
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	st, err := p.openForReading(c)
-	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
-		return err
-	}
-	memories := []team.Memory{}
-	if err == nil {
-		defer st.Close()
-		if memories, err = operation.TeamMemories(c.Context, st, home, p.redact); err != nil {
-			return err
-		}
-	}
-	out, err := operation.ReadTeam(c.Context, st, home, p.redact)
-	return p.result(c, err, map[string]any{"joined": out != nil, "team": out, "team_memories": memories}, func() {
-		statusList(p, "repository", memories, sayTeam)
-		if out == nil {
-			p.ui.sayError(team.ErrNone)
-			return
-		}
-		p.statusLine("hub", fmt.Sprintf("%s, as %s of %s; the token is valid until %s", out.URL, out.Member,
-			out.Organisation, when(out.Expires)))
-		for _, s := range out.Shares {
-			p.statusLine("shared", fmt.Sprintf("%s as %s: %d sent, %d received", s.ProjectID, s.Key, s.Sent, s.Received))
-		}
-		p.statusLine("sync", saySync(*out))
-		p.sayWithdrawals(*out)
-		statusList(p, "kept here", out.Held, sayHeld)
-		p.ui.sayHint(out.Hint)
 	})
 }

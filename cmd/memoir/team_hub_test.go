@@ -164,6 +164,7 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	}
 	const waits, hooked = "waits: `memoir team accept`", " of the team's memory waits"
 	b.said("two", "Hello.", "make two", ofBen)
+	b.said("three", "Hello.", "make three", committed("pin the parser", "the newer one drops tabs, and comments"))
 	a.run() // what each has is sent before
 	b.run()
 	d.Idle(t)
@@ -194,6 +195,24 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	}
 	if b.run(); b.base() != "" {
 		t.Error("it is there before it was accepted")
+	}
+	// One line is left out.
+	const worse = "drops tabs, and comments"
+	if code, _, said := a.memoir("team", "accept", appKey, "--without", "by", "--without", "make"); code != exitUsage || !strings.Contains(said, "lines of generation") {
+		t.Errorf("%d %s", code, said)
+	}
+	if code, _, said := a.memoir("team", "accept", appKey, "--without", worse); code != exitUsage || !strings.Contains(said, `for all members: - "pin the parser"`) {
+		t.Errorf("%d %s", code, said)
+	}
+	if out := a.good("team", "accept", appKey, "--without", worse, "--yes", "--json"); gjson.Get(out, "accepted").Bool() || gjson.Get(out, "without.#").Int() != 1 {
+		t.Error(out)
+	}
+	if _, _, said := a.memoir("team", "accept", appKey, "--yes"); !strings.Contains(said, "no generation of app-") {
+		t.Errorf("it is accepted with the line: %s", said)
+	}
+	d.Idle(t)
+	if out := a.good("team", "accept", appKey, "--json"); strings.Contains(out, worse) || gjson.Get(out, "generation").Int() != newest+1 {
+		t.Error(out)
 	}
 	if out := a.good("team", "accept", appKey, "--yes", "--json"); !gjson.Get(out, "accepted").Bool() {
 		t.Error(out)

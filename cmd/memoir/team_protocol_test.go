@@ -37,6 +37,7 @@ type exchange struct {
 	Says    map[string]string `json:"says"` // headers of the answer
 	Answer  json.RawMessage   `json:"answer,omitempty"`
 	Packed  []byte            `json:"packed,omitempty"` // the answer, if it is no JSON
+	Expires string            `json:"-"`                // the header of the answer
 }
 
 // recordings returns what earlier clients and hubs said to each other, the oldest first. They are never changed: the
@@ -55,9 +56,9 @@ func recordings(t *testing.T) (all [][]exchange) {
 	return all
 }
 
-// speaks runs every command that speaks with a hub, as a new machine of Anna and as a container. settle is called
-// before the hub has to have a generation.
-func speaks(t *testing.T, url, code, token string, settle func()) {
+// speaks runs every command that speaks with a hub, as a new machine of Anna and as a container, and returns what the
+// container is told. settle is called before the hub has to have a generation.
+func speaks(t *testing.T, url, code, token string, settle func()) (told string) {
 	t.Helper()
 	s := begun(t, "d")
 	s.join(url, code)
@@ -70,13 +71,20 @@ func speaks(t *testing.T, url, code, token string, settle func()) {
 	ci := scene{t: t, home: t.TempDir(), sessions: t.TempDir(), user: t.TempDir(), env: []string{"CI_TOKEN=" + token}}
 	writeSession(t, ci.sessions, "/srv/gone", 3, "Check it.")
 	of := []string{url, "--token-env", "CI_TOKEN", "--as", appKey}
+	as := func(args ...string) {
+		code, _, said := ci.memoir(args...)
+		if told += said; code != exitDone {
+			t.Errorf("%q: %d %s", args, code, said)
+		}
+	}
 	for range 2 {
-		ci.good(append([]string{"team", "push", "--transcripts", ci.sessions}, of...)...)
+		as(append([]string{"team", "push", "--transcripts", ci.sessions}, of...)...)
 	}
 	settle()
 	for range 2 {
-		ci.good(append([]string{"team", "pull"}, of...)...)
+		as(append([]string{"team", "pull", "-q"}, of...)...)
 	}
+	as("team", "status")
 	if found, _ := filepath.Glob(filepath.Join(ci.home, "projects", "*", "memory", "MEMORY.md")); len(found) != 1 {
 		t.Errorf("a container has %d memories", len(found))
 	}
@@ -91,6 +99,7 @@ func speaks(t *testing.T, url, code, token string, settle func()) {
 		t.Errorf("the hub's memory is not received:\n%s\n%s", said, s.base())
 	}
 	s.good("team", "leave", "--yes")
+	return told
 }
 
 // recorder passes requests on to a hub and keeps them with their answers.
@@ -123,6 +132,7 @@ func (e exchange) answer(w http.ResponseWriter, content []byte) {
 	for name, value := range e.Says {
 		w.Header().Set(name, value)
 	}
+	w.Header().Set(hubwire.ExpiresHeader, e.Expires)
 	w.WriteHeader(e.Status)
 	_, _ = w.Write(content)
 }
@@ -146,6 +156,7 @@ func (e *exchange) send(to, version string) (content []byte, err error) {
 	}
 	defer answer.Body.Close()
 	e.Status, e.Says, e.Answer, e.Packed = answer.StatusCode, map[string]string{}, nil, nil
+	e.Expires = answer.Header.Get(hubwire.ExpiresHeader)
 	for _, name := range []string{"Content-Type", "ETag", hubwire.VersionHeader, hubwire.GenerationHeader} {
 		if value := answer.Header.Get(name); value != "" {
 			e.Says[name] = value
@@ -366,7 +377,9 @@ func TestClientsUnderstandHubsOfOtherReleases(t *testing.T) {
 				e.answer(w, content)
 			}))
 			t.Cleanup(server.Close)
-			speaks(t, server.URL, "any-code", "any-token", func() {})
+			if told := speaks(t, server.URL, "any-code", "any-token", func() {}); strings.Contains(told, "valid until") {
+				t.Errorf("recording %d, version %s: nobody says when the token ends: %s", n+1, version, told)
+			}
 			for route, all := range left {
 				if len(all) > 0 {
 					t.Errorf("recording %d, version %s: %s is asked %d times less", n+1, version, route, len(all))
@@ -404,7 +417,10 @@ func TestTheProtocolIsRecorded(t *testing.T) {
 	front := httptest.NewServer(r)
 	t.Cleanup(front.Close)
 	code, token := h.protocolCodes()
-	speaks(t, front.URL, code, token, func() { h.work(); h.Idle(t) })
+	told := speaks(t, front.URL, code, token, func() { h.work(); h.Idle(t) })
+	if n := strings.Count(told, "warning: the token for "+front.URL+" is valid until "); n != 5 {
+		t.Errorf("a container is told %d times that its token ends soon: %s", n, told)
+	}
 	now, all := withVariables(t, r.all), recordings(t)
 	routes := map[string]bool{}
 	for _, e := range now {

@@ -209,7 +209,8 @@ func (p *program) acceptTeam(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		w, err := team.Accept(c.Context, o, as.Key, func(w team.Waiting) (bool, error) {
+		without := c.StringSlice("without")
+		w, err := team.Accept(c.Context, o, as.Key, without, func(w team.Waiting) (bool, error) {
 			if c.Bool("json") {
 				return c.Bool("yes"), nil
 			}
@@ -217,11 +218,20 @@ func (p *program) acceptTeam(c *cli.Context) error {
 				p.ui.writeDiff(diff)
 			}
 			do := fmt.Sprintf("accept generation %d of %s for all members", w.Generation, row.ID)
+			if len(without) > 0 {
+				do = fmt.Sprintf("remove from %s for all members: %s", row.ID, strings.Join(w.Without, "; "))
+			}
 			return true, p.confirm(c, do, o.Home)
 		})
 		return p.result(c, err, w, func() {
 			if w.Generation == 0 {
 				p.ui.say("no generation of %s waits", row.ID)
+				return
+			}
+			if len(without) > 0 {
+				p.ui.say("accepted nothing: the hub makes the next generation of %s, without %s", row.ID,
+					count(len(without), "line"))
+				p.ui.sayHint("`memoir team accept` shows it in a minute")
 				return
 			}
 			p.ui.say("accepted generation %d of %s", w.Generation, row.ID)

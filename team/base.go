@@ -203,6 +203,7 @@ func Accept(
 }
 
 // removing returns the edits that remove lines of a MEMORY.md for all, each named by a text that it alone has.
+// They are of no machine, so none takes them back.
 func removing(text string, n int64, named []string, now time.Time) (lines []string, edits []wire.Edit, err error) {
 	for _, name := range named {
 		found := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {

@@ -52,7 +52,7 @@ const (
 const pageOfOutbox = 100
 
 // maxPages bounds the pages that are received of a project at once: a hub may always say that there are more.
-const maxPages = 200
+const maxPages = 2000
 
 // renewWithin is the rest of a token's life at which it is replaced.
 const renewWithin = 30 * 24 * time.Hour

@@ -15,7 +15,7 @@ import (
 type Share struct {
 	ProjectID string    `json:"project"`
 	Key       string    `json:"key"` // the project's at the hub
-	Cursor    string    `json:"-"`   // how far its changes were received
+	Cursor    string    `json:"-"`   // how far its changes were received, and by what; see package team
 	At        time.Time `json:"since"`
 	Sent      int       `json:"sent"`     // statements that the hub has of this machine
 	Received  int       `json:"received"` // those that are here of others
@@ -271,7 +271,8 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
 				AND (hash = ?3 AND origin = 'repository' OR hash = ?7) AND statements = '') -- a person forgot it
 				AND NOT (?8 AND EXISTS (SELECT 1 FROM sent NATURAL JOIN share WHERE project_id = ?1 AND hash = ?3)) -- it is of here
-			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
+			ON CONFLICT DO UPDATE SET statements = excluded.statements -- which an earlier program read less of
+				WHERE statements <> '' AND statements <> excluded.statements`, projectID, origin, c.Hash, base, c.Day,
 			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement), c.Member == "")
 		if n == 0 {
 			return nil, err
@@ -311,17 +312,23 @@ func noteHash(st memoir.Statement) string {
 	return "note " + memoir.LineKey(st.Text)
 }
 
+// freeKey returns the key of a group in a project. A forgotten one is taken, and one of another project, which may share
+// the same session.
+func freeKey(t tx, projectID, base string) (key string, err error) {
+	for n, taken := 0, true; taken && err == nil; n++ {
+		key = memoir.Numbered(base, n)
+		taken, err = t.exists(`SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten
+			UNION ALL SELECT 1 FROM session WHERE key = ?1 AND project_id <> ?2`, key, projectID)
+	}
+	return key, err
+}
+
 // regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn
-// gets a new key, numbered by those that were forgotten, and that of before is forgotten: so lines that rested on it
-// go, whoever wrote them.
+// gets another key, with the number behind those that are taken, and that of before is forgotten: so lines that rested
+// on it go, whoever wrote them.
 func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool, err error) {
 	e := memoir.Extraction{ProjectID: projectID}
-	n, forgotten := -1, true
-	for forgotten && err == nil {
-		n++
-		forgotten, err = t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n))
-	}
-	if err != nil {
+	if e.SessionKey, err = freeKey(t, projectID, base); err != nil {
 		return false, err
 	}
 	err = t.each(`SELECT hash, day, statements FROM received WHERE project_id = ? AND origin IN ('hub', 'repository')
@@ -337,13 +344,14 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 	if err != nil {
 		return false, err
 	}
-	e.SessionKey = memoir.Numbered(base, n)
 	if less || len(e.Statements) == 0 {
 		withdrawn, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
 	}
 	if withdrawn && err == nil {
 		err = s.beginForgetting(t, Forgetting{Keys: []string{e.SessionKey}, Purge: true})
-		e.SessionKey = memoir.Numbered(base, n+1)
+		if err == nil {
+			e.SessionKey, err = freeKey(t, projectID, base)
+		}
 	}
 	if err != nil || len(e.Statements) == 0 {
 		return withdrawn, err

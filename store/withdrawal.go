@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/team/wire"
@@ -50,8 +51,14 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		f := f
 		keys, err := f.derived(t)
 		for _, key := range keys { // what another machine of this person sent of the same session, or noted as well
-			theirs, failed := t.texts(`SELECT key FROM session WHERE key >= 'machine:' AND key < 'machine;'
-				AND substr(key, -length(?1)) = ?1`, wire.SessionHash(key, ""))
+			of, session := string(memoir.SourceMachine)+":", wire.SessionHash(key, "")
+			if memoir.IsReceived(key) { // it may be an input of several projects
+				base, hash := memoir.ReceivedGroup(key)
+				at := strings.LastIndex(base, hash)
+				of, session = base[:at], base[at:]
+			}
+			theirs, failed := t.texts(`SELECT key FROM session WHERE key >= ?1 AND key < ?1 || 'g'
+				AND substr(key, -length(?2)) = ?2 AND instr(substr(key, length(?1) + 1), '-') = 0`, of, session)
 			noted, errNoted := keepAway(t, key)
 			f.Keys = slices.Concat(f.Keys, theirs, noted)
 			err = errors.Join(err, failed, errNoted)

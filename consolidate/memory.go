@@ -72,7 +72,7 @@ func shortened(text string) string { return cut(extract.Titled(text), maxClaim) 
 func LineOf(st memoir.Statement) string { return shortened(oneLine(st.Text)) }
 
 // Accepted reports whether a person accepted a statement in a review, by the times of answers: a line that has all of
-// its text, and shows the commands that it has. Whoever sends one chooses each field, and a line may have others' words.
+// its text and shows its commands. Whoever sends one chooses each field, and a line may have the words of another one.
 func Accepted(at map[string]int64, st memoir.Statement) bool {
 	line := LineOf(st)
 	hidden := func(command string) bool {

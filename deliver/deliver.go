@@ -38,7 +38,8 @@ type Reader struct {
 	Session string // id of the session, whose own statements are not told
 
 	// Removed returns the lines that people ever removed from the memory. Accepted returns the keys of lines that they
-	// accepted in a review, which other members' commands need; nil if all are accepted. Said returns what sessions said that no consolidation has taken yet, if one of the signatures may be in it.
+	// accepted in a review, which other members' commands need; nil if all are accepted. Said returns what sessions said
+	// that no consolidation has taken yet, if one of the signatures may be in it.
 	Removed  func() ([]string, error)
 	Accepted func() (map[string]int64, error)
 	Said     func(signatures map[string]bool) ([]memoir.Extraction, error)

@@ -312,8 +312,8 @@ func noteHash(st memoir.Statement) string {
 	return "note " + memoir.LineKey(st.Text)
 }
 
-// freeKey returns the key of a group in a project. A forgotten one is taken, and one of another project, which may share
-// the same session.
+// freeKey returns the key of a group in a project. A forgotten one is taken, and so is one of another project, which
+// may have the same session.
 func freeKey(t tx, projectID, base string) (key string, err error) {
 	for n, taken := 0, true; taken && err == nil; n++ {
 		key = memoir.Numbered(base, n)
@@ -324,8 +324,8 @@ func freeKey(t tx, projectID, base string) (key string, err error) {
 }
 
 // regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn
-// gets another key, with the number behind those that are taken, and that of before is forgotten: so lines that rested
-// on it go, whoever wrote them.
+// gets another key, with the number behind those that are taken, and that of before is forgotten: so lines that
+// rested on it go, whoever wrote them.
 func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool, err error) {
 	e := memoir.Extraction{ProjectID: projectID}
 	if e.SessionKey, err = freeKey(t, projectID, base); err != nil {

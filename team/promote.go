@@ -27,8 +27,9 @@ import (
 // Folder is the folder of a checkout that has the team memory.
 const Folder = ".memoir-team"
 
-// A File is a statement in Folder: one file, named by its id and its content, which is never changed. It has what a reader needs to use
-// the statement, and no quotation, title, branch or absolute path. Texts are redacted, each is one line.
+// A File is a statement in Folder: one file, named by its id and its content, which is never changed. It has what a
+// reader needs to use the statement, and no quotation, title, branch or absolute path. Texts are redacted, each is one
+// line.
 type File struct {
 	ID               string `json:"id"`
 	memoir.Statement        // as told returns it

@@ -522,7 +522,7 @@ func TestWhatAnEarlierProgramLeftOutIsReceivedAgain(t *testing.T) {
 	must(t, err)
 	shares, _, err := st.Shares(t.Context())
 	must(t, err)
-	_, _, err = st.Receive(t.Context(), shares[0].ProjectID, store.FromHub, "other e1."+fmt.Sprint(len(h.changes[appKey])), nil)
+	_, _, err = st.Receive(t.Context(), shares[0].ProjectID, store.FromHub, "e1."+fmt.Sprint(len(h.changes[appKey])), nil)
 	must(t, err)
 	must(t, st.Close())
 	for _, want := range []string{"1 received", "0 received"} {

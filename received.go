@@ -33,8 +33,8 @@ func ReceivedKey(member, session string) string {
 // receivedDigits is the length of a session's hash in a key; a repository's has that of its project behind it.
 const receivedDigits, repositoryDigits = 24, 34
 
-// Numbered returns the key of a group of which something was withdrawn n times. No key begins with another one, since
-// what names a forgotten session must go.
+// Numbered returns the key of a group of which n keys are taken: something of it was withdrawn, or another project has
+// it. No key begins with another one, since what names a forgotten session must go.
 func Numbered(base string, n int) string {
 	if n == 0 {
 		return base
@@ -54,6 +54,14 @@ func ReceivedGroup(key string) (base, session string) {
 		digits = digits[n-receivedDigits:]
 	}
 	return key[:at] + digits, digits[:min(len(digits), receivedDigits)]
+}
+
+// CountedAs returns what a session is counted by: one that several members have counts once.
+func CountedAs(key string) string {
+	if IsReceived(key) {
+		_, key = ReceivedGroup(key)
+	}
+	return key
 }
 
 // AddReceived adds what a machine sent of a session to its extraction, in the order of days and hashes.

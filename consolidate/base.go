@@ -71,7 +71,7 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 		for _, st := range e.Statements {
 			for _, line := range linesOf(st) {
 				if memoir.MemberOf(e.SessionKey) == "" {
-					accepted[st.ID], mine[line] = 1, true
+					accepted[memoir.LineKey(line)], mine[line] = 1, true
 				}
 			}
 		}

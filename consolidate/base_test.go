@@ -1,6 +1,7 @@
 package consolidate_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 // at is a session of a member at the hub on a day, and its citation.
 func at(member string, day int, bullets ...string) (memoir.Extraction, string) {
 	e := session(day, id(day), bullets...)
-	e.SessionKey = memoir.ReceivedKey(member, strings.Repeat("abcdef", 4))
+	e.SessionKey = memoir.ReceivedKey(member, fmt.Sprintf("abcdefab%016x", day))
 	e.Identify()
 	return e, "[" + member + "-abcdefab " + e.EndedAt.UTC().Format("2006-01-02") + "]"
 }

@@ -166,14 +166,14 @@ func commands(sessions []*session) []*claim {
 	}
 	all := merge(sessions, memoir.StatementCommand, commandLine)
 	slices.SortFunc(all, func(a, b *claim) int {
-		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), len(b.sessions)-len(a.sessions),
+		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), b.count()-a.count(),
 			len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(a, b))
 	})
 	count := map[string]int{}
 	return slices.DeleteFunc(all, func(c *claim) bool {
 		c.text = commandLine(c.Statement)
 		if !told[c.text] || c.Stands != "" || count[c.Purpose] == maxOfPurpose || c.Purpose == extract.ForCommit &&
-			(count[c.Purpose] > 0 || said[c.Purpose] || len(c.sessions) == 1 && c.Times < 2) {
+			(count[c.Purpose] > 0 || said[c.Purpose] || c.count() == 1 && c.Times < 2) {
 			return true
 		}
 		count[c.Purpose]++

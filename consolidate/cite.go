@@ -98,8 +98,10 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 
 func withCitation(text string, entries []entry, lists map[string][]string) string {
 	line := text + " [" + entries[0].short + " " + entries[0].date
-	if more := len(entries) - 1; more > 0 {
+	if more := countOf(entries) - 1; more > 0 {
 		line += fmt.Sprintf(", +%d", more)
+	}
+	if len(entries) > 1 {
 		var all []string
 		for _, e := range entries {
 			all = append(all, e.key+" "+e.date)
@@ -107,6 +109,15 @@ func withCitation(text string, entries []entry, lists map[string][]string) strin
 		lists[lineKey(line+"]")] = all
 	}
 	return line + "]"
+}
+
+// countOf counts sessions.
+func countOf(entries []entry) int {
+	var all []string
+	for _, e := range entries {
+		all = append(all, memoir.CountedAs(e.key))
+	}
+	return len(distinct(all))
 }
 
 // fromTeam marks a line that rests on other members' sessions alone.

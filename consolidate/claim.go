@@ -32,6 +32,14 @@ func (c *claim) add(s *session, st memoir.Statement) {
 	}
 }
 
+// count counts the sessions of a claim.
+func (c *claim) count() int {
+	if len(c.sessions) < 2 {
+		return len(c.sessions)
+	}
+	return countOf(newestFirst(c.sessions))
+}
+
 // join adds the sessions of another claim, and takes its words if they are newer.
 func (c *claim) join(other *claim) {
 	if cmp.Or(c.theirs()-other.theirs(), other.newest().rank-c.newest().rank) > 0 {
@@ -126,7 +134,7 @@ func (c *claim) differs(o *claim) bool {
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
 		recalled := byRecall(slices.MaxFunc(b.sessions, byRecall), slices.MaxFunc(a.sessions, byRecall))
-		more := bits.Len(uint(len(b.sessions))) - bits.Len(uint(len(a.sessions)))
+		more := bits.Len(uint(b.count())) - bits.Len(uint(a.count()))
 		return cmp.Or(b.written()-a.written(), recalled, a.theirs()-b.theirs(), more, byAge(a, b))
 	})
 }

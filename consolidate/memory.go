@@ -71,20 +71,34 @@ func shortened(text string) string { return cut(extract.Titled(text), maxClaim) 
 // LineOf returns a statement as a line of MEMORY.md has it, without the citation.
 func LineOf(st memoir.Statement) string { return shortened(oneLine(st.Text)) }
 
+// Accepted reports whether a person accepted a statement in a review, by the times of answers: a line that has all of
+// its text and shows its commands. Whoever sends one chooses each field, and a line may have the words of another one.
+func Accepted(at map[string]int64, st memoir.Statement) bool {
+	line := LineOf(st)
+	hidden := func(command string) bool {
+		span := memoir.CodeSpan(command)
+		return command != "" && !strings.Contains(line, span) &&
+			!strings.Contains(line, strings.ReplaceAll(span, " && ", "` && `"))
+	}
+	return line == memoir.LineText(st.Text) && at[memoir.LineKey(line)] > 0 && !hidden(st.Command) && !hidden(st.Fix)
+}
+
 // memoryHead returns the head of MEMORY.md. Unconfirmed entries are not counted.
 func memoryHead(name string, sessions []*session) string {
 	read, notes := 0, 0
 	when, last := "", ""
+	seen := map[string]bool{}
 	for _, s := range sessions {
+		as := memoir.CountedAs(s.SessionKey)
 		switch {
-		case s.unsure():
+		case s.unsure() || seen[as]:
 			continue
 		case memoir.IsEntry(s.SessionKey):
 			notes++
 		default:
 			read++
 		}
-		when, last = cmp.Or(when, ", "+s.date), s.date
+		seen[as], when, last = true, cmp.Or(when, ", "+s.date), s.date
 	}
 	if !strings.HasSuffix(when, last) {
 		when += " to " + last

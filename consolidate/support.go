@@ -56,7 +56,7 @@ func (r *renewal) stepsOf(entries []entry) support {
 			return false
 		}
 		for _, st := range s.Extraction.Statements {
-			if r.in.Accepted[st.ID] > 0 && !dropped[memoir.LineKey(LineOf(st))] {
+			if Accepted(r.in.Accepted, st) && !dropped[memoir.LineKey(LineOf(st))] {
 				theirs.add(st)
 			}
 		}

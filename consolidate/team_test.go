@@ -42,6 +42,18 @@ func TestLinesOfOthersAreMarkedAndStandBehindThePersons(t *testing.T) {
 	}
 }
 
+func TestASessionOfTwoMembersCountsOnce(t *testing.T) {
+	t.Parallel()
+	one, two := theirs(9, "Findings: the cache is shared"), theirs(9, "Findings: the cache is shared")
+	two.SessionKey = memoir.ReceivedKey("bob", strings.Repeat("ab", 12))
+	c := build(t, input(one, two))
+	line := strings.Join(under(c.MemoryMD, "## What is known"), "\n")
+	if !strings.HasPrefix(line, "- the cache is shared (from the team: bob, alice) [bob-abababab 2026-07-10]") ||
+		!strings.Contains(c.MemoryMD, "\nFrom 1 session, 2026-07-10.") || len(consolidate.Cited(line, c.Citations)) != 2 {
+		t.Errorf("%q in\n%s", line, c.MemoryMD)
+	}
+}
+
 func TestASkillTakesFromOthersOnlyWhatAPersonAccepted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -55,7 +67,7 @@ func TestASkillTakesFromOthersOnlyWhatAPersonAccepted(t *testing.T) {
 		in.Extractions = append(in.Extractions, e)
 		in.Changed[e.SessionKey] = true
 		if test.accepted {
-			in.Accepted = map[string]int64{e.Statements[0].ID: 1}
+			in.Accepted = map[string]int64{memoir.LineKey(e.Statements[0].Text): 1}
 		}
 		if test.dropped {
 			in.HandEdits = append(in.HandEdits, memoir.HandEdit{ID: 9, File: memoir.MemoryFile, Action: memoir.EditRemoved,

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/memory"
 )
@@ -36,9 +37,9 @@ type Reader struct {
 	Top     string // of the working tree
 	Session string // id of the session, whose own statements are not told
 
-	// Removed returns the lines that people ever removed from the memory. Accepted returns the keys of lines and the ids
-	// of statements that they accepted in a review, which other members' commands need; nil if all are accepted. Said
-	// returns what sessions said that no consolidation has taken yet, if one of the signatures may be in it.
+	// Removed returns the lines that people ever removed from the memory. Accepted returns the keys of lines that they
+	// accepted in a review, which other members' commands need; nil if all are accepted. Said returns what sessions said
+	// that no consolidation has taken yet, if one of the signatures may be in it.
 	Removed  func() ([]string, error)
 	Accepted func() (map[string]int64, error)
 	Said     func(signatures map[string]bool) ([]memoir.Extraction, error)
@@ -196,21 +197,25 @@ func names(text, path string) bool {
 // this session, and those that the project's own files say or that wait for a person.
 func (r Reader) statements(content []byte, text string) (out []Known, err error) {
 	sessions, err := memory.StatementsWith(content, text)
-	known := map[string]int{} // by id: its place, from 1
+	known := map[string]int{}   // by id: its place, from 1
+	taught := map[string]bool{} // by id and session
 	for _, session := range sessions {
 		if _, id := memoir.SplitKey(session.SessionKey); id == r.Session && id != "" || memoir.IsEntry(session.SessionKey) {
 			continue
 		}
+		as := memoir.CountedAs(session.SessionKey)
 		for _, st := range session.Statements {
 			st.At = cmp.Or(st.At, session.EndedAt.UTC().Format(time.DateOnly))
 			if i := known[st.ID]; i > 0 {
-				out[i-1].times++
+				if !taught[st.ID+as] {
+					out[i-1].times, taught[st.ID+as] = out[i-1].times+1, true
+				}
 				if memoir.MemberOf(out[i-1].Session) != "" {
 					out[i-1].Statement, out[i-1].Session = st, session.SessionKey // a member may word another command so
 				}
 			} else if st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
 				out = append(out, Known{st, session.SessionKey, 1})
-				known[st.ID] = len(out)
+				known[st.ID], taught[st.ID+as] = len(out), true
 			}
 		}
 	}
@@ -229,13 +234,13 @@ func (r Reader) open(file string) ([]byte, error) {
 	return content, err
 }
 
-// trusted reports whether a statement may be told: it has no command, is of this person, or they accepted its line.
+// trusted reports whether a statement may be told: it has no command, is of this person, or they accepted it.
 func (r Reader) trusted(k Known) bool {
 	if k.Command+k.Fix == "" || memoir.MemberOf(k.Session) == "" || r.Accepted == nil {
 		return true
 	}
 	accepted, err := r.Accepted()
-	return err == nil && accepted[k.ID] > 0
+	return err == nil && consolidate.Accepted(accepted, k.Statement)
 }
 
 // holding returns the statements that hold: no person removed their lines, nobody has to confirm them, and the working

@@ -34,7 +34,7 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 	md, lines := "# Memory\n", map[string]memoir.LineOrigin{}
 	anchors := map[string][]memoir.Anchor{}
 	var all []memoir.Extraction
-	for _, key := range []string{"team:alice-1f", "codex:new", "codex:old"} {
+	for _, key := range []string{"team:alice-1f", "team:ben-1f", "codex:new", "codex:old"} {
 		e := memoir.Extraction{SessionKey: key, ProjectID: project, Statements: sessions[key], EndedAt: time.Unix(1e9, 0)}
 		e.Identify()
 		all = append(all, e)
@@ -56,7 +56,7 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 		Removed: func() ([]string, error) { return nil, nil },
 		Said:    func(map[string]bool) ([]memoir.Extraction, error) { return nil, nil },
 		Accepted: func() (map[string]int64, error) {
-			return map[string]int64{memoir.StatementID(project, memoir.StatementFailure, accepted): 1}, nil
+			return map[string]int64{memoir.LineKey(accepted): 1}, nil
 		}}
 }
 
@@ -242,8 +242,11 @@ func TestAMembersCommandIsToldOnceAPersonAcceptedIt(t *testing.T) {
 	theirs := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
 	theirs.Signal, theirs.By = memoir.SignalTeam, memoir.ByMember
 	other := theirs
-	other.Fix = "cargo test cache --lib"
-	id := memoir.StatementID(project, theirs.Kind, theirs.Text)
+	other.Fix = "cargo test cache --features evil"
+	key, id := memoir.LineKey(theirs.Text), memoir.StatementID(project, theirs.Kind, theirs.Text)
+	cited := other
+	cited.Text += " [x 2026-05-01, `" + cited.Fix + "`]" // it has the key of the line
+	vague := failedThen("make all", "error: it is broken", "make clean")
 	own := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
 	for name, test := range map[string]struct {
 		sessions map[string][]memoir.Statement
@@ -251,8 +254,11 @@ func TestAMembersCommandIsToldOnceAPersonAcceptedIt(t *testing.T) {
 		edit     func(string) string
 		want     string
 	}{
-		"accepted": {map[string][]memoir.Statement{"team:alice-1f": {theirs}}, map[string]int64{id: 1}, nil, "its account: fixed by `cargo test cache`."},
-		"dropped": {map[string][]memoir.Statement{"team:alice-1f": {theirs}}, map[string]int64{id: 1},
+		"accepted":                            {map[string][]memoir.Statement{"team:alice-1f": {theirs}}, map[string]int64{key: 1}, nil, "its account: fixed by `cargo test cache`."},
+		"accepted with a line in other words": {map[string][]memoir.Statement{"team:alice-1f": {theirs}}, map[string]int64{id: 1}, nil, ""},
+		"a command that the text hides":       {map[string][]memoir.Statement{"team:alice-1f": {other}}, map[string]int64{key: 1}, nil, ""},
+		"one behind the text":                 {map[string][]memoir.Statement{"team:alice-1f": {cited}}, map[string]int64{key: 1}, nil, ""},
+		"dropped": {map[string][]memoir.Statement{"team:alice-1f": {theirs}}, map[string]int64{key: 1},
 			func(string) string { return "# Memory\n" }, ""},
 		"own in the same words": {map[string][]memoir.Statement{"team:alice-1f": {other}, "codex:old": {own}}, nil, nil,
 			"in session codex:old, the same failure: `cargo test cache --lib`; then `cargo test cache` passed."},
@@ -264,10 +270,17 @@ func TestAMembersCommandIsToldOnceAPersonAcceptedIt(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", name, text, err, test.want)
 		}
 	}
+	for members, want := range map[string]bool{"team:ben-1f": false, "codex:old": true} { // the first has the same session
+		r := published(t, map[string][]memoir.Statement{"team:alice-1f": {vague}, members: {vague}}, nil)
+		r.Accepted = func() (map[string]int64, error) { return map[string]int64{memoir.LineKey(vague.Text): 1}, nil }
+		if text, err := r.AfterFailure("make all", vague.Error+"\n", always); err != nil || (text != "") != want {
+			t.Errorf("%s: %q %v", members, text, err)
+		}
+	}
 	theirs.Paths = []string{"a/b.go"}
 	r := published(t, map[string][]memoir.Statement{"team:alice-1f": {theirs}}, nil)
 	for accepted, want := range map[int64]bool{0: false, 1: true} {
-		r.Accepted = func() (map[string]int64, error) { return map[string]int64{id: accepted}, nil }
+		r.Accepted = func() (map[string]int64, error) { return map[string]int64{key: accepted}, nil }
 		if text, err := r.OnEdit("a/b.go", always); err != nil || (text != "") != want {
 			t.Errorf("after an edit, %d: %q %v", accepted, text, err)
 		}

@@ -14,7 +14,7 @@ import (
 type Share struct {
 	ProjectID string    `json:"project"`
 	Key       string    `json:"key"` // the project's at the hub
-	Cursor    string    `json:"-"`   // how far its changes were received
+	Cursor    string    `json:"-"`   // how far its changes were received, and by what; see package team
 	At        time.Time `json:"since"`
 	Sent      int       `json:"sent"`     // statements that the hub has of this machine
 	Received  int       `json:"received"` // those that are here of others
@@ -263,7 +263,8 @@ func receive(t tx, projectID, origin string, c Received) []string {
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM received WHERE project_id = ?1 AND origin = ?2
 				AND (hash = ?3 AND origin = 'repository' OR hash = ?7) AND statements = '') -- a person forgot it
 				AND NOT (?8 AND EXISTS (SELECT 1 FROM sent NATURAL JOIN share WHERE project_id = ?1 AND hash = ?3)) -- it is of here
-			ON CONFLICT DO NOTHING`, projectID, origin, c.Hash, base, c.Day,
+			ON CONFLICT DO UPDATE SET statements = excluded.statements -- which an earlier program read less of
+				WHERE statements <> '' AND statements <> excluded.statements`, projectID, origin, c.Hash, base, c.Day,
 			statementColumn{&[]memoir.Statement{c.Statement}}, noteHash(c.Statement), c.Member == "") == 0 {
 			return nil
 		}
@@ -300,15 +301,23 @@ func noteHash(st memoir.Statement) string {
 	return "note " + memoir.LineKey(st.Text)
 }
 
-// regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn
-// gets a new key, numbered by those that were forgotten, and that of before is forgotten: so lines that rested on it
-// go, whoever wrote them.
-func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool) {
-	e := memoir.Extraction{ProjectID: projectID}
+// freeKey returns the key of a group in a project. A forgotten one is taken, and so is one of another project, which
+// may have the same session.
+func freeKey(t tx, projectID, base string) string {
 	n := 0
-	for t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, memoir.Numbered(base, n)) {
+	for t.exists(`SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten
+		UNION ALL SELECT 1 FROM session WHERE key = ?1 AND project_id <> ?2`, memoir.Numbered(base, n), projectID) {
 		n++
 	}
+	return memoir.Numbered(base, n)
+}
+
+// regroup stores the statements of a group as the extraction of a session. A group of which something was withdrawn
+// gets another key, with the number behind those that are taken, and that of before is forgotten: so lines that
+// rested on it go, whoever wrote them.
+func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool) {
+	e := memoir.Extraction{ProjectID: projectID}
+	e.SessionKey = freeKey(t, projectID, base)
 	for scan := range t.rows(`SELECT hash, day, statements FROM received WHERE project_id = ?
 		AND origin IN ('hub', 'repository') AND session = ? AND statements <> '' ORDER BY day, hash`, // of the index
 		projectID, base) {
@@ -318,13 +327,12 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 			t.fail(e.AddReceived(day, hash, one...))
 		}
 	}
-	e.SessionKey = memoir.Numbered(base, n)
 	if less || len(e.Statements) == 0 {
 		withdrawn = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
 	}
 	if withdrawn {
 		s.beginForgetting(t, Forgetting{Keys: []string{e.SessionKey}, Purge: true})
-		e.SessionKey = memoir.Numbered(base, n+1)
+		e.SessionKey = freeKey(t, projectID, base)
 	}
 	if len(e.Statements) == 0 {
 		return withdrawn

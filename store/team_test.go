@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"memoir"
@@ -194,6 +195,62 @@ func TestWhatARepositoryGivesAgainReturnsUnlessAPersonForgotIt(t *testing.T) {
 		if got := receive(is...); !slices.Equal(got, []string{"codex:s00"}) {
 			t.Errorf("forgotten: %q", got)
 		}
+	}
+}
+
+func TestTwoProjectsHaveASession(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	register(t, s, other)
+	session := strings.Repeat("ab", 12)
+	one := theirStatement("alice", session, "one")
+	has := func(projectID string) (keys []string) {
+		t.Helper()
+		all, _, err := s.Selected(t.Context(), projectID, 100)
+		must(t, err)
+		for _, e := range all {
+			if memoir.IsReceived(e.SessionKey) {
+				keys = append(keys, e.SessionKey)
+			}
+		}
+		return keys
+	}
+	for i, id := range []string{project, other} {
+		must(t, s.Share(t.Context(), id, id))
+		_, _, err := s.Receive(t.Context(), id, FromHub, "e.1", []Received{one, theirStatement("al", session, "two")})
+		must(t, err)
+		if got := [][]string{has(project), has(other)}; len(got[0]) != 2 || len(got[1]) != 2*i {
+			t.Fatalf("%d: %q", i, got)
+		}
+	}
+	_, _, err := s.Receive(t.Context(), project, FromHub, "e.2", []Received{{Member: "alice", Hash: one.Hash, Gone: true}, theirStatement("alice", session, "three")})
+	must(t, err)
+	for id, want := range map[string]string{project: "team:alice-02" + session, other: "team:alice-01" + session} {
+		if got := has(id); !slices.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"team:alice-01" + session}})) // the session is one
+	for _, id := range []string{project, other} {
+		if got := has(id); len(got) != 1 || memoir.MemberOf(got[0]) != "al" {
+			t.Errorf("forgotten: %q", got)
+		}
+	}
+}
+
+func TestWhatIsReadAnewReplacesWhatAnEarlierProgramRead(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Share(t.Context(), project, "k"))
+	one := theirStatement("alice", "abc", "one")
+	for _, cause := range []string{"", "a field of later"} {
+		one.Statement.Cause = cause
+		_, _, err := s.Receive(t.Context(), project, FromHub, "e.1", []Received{one})
+		must(t, err)
+	}
+	all, _, err := s.Selected(t.Context(), project, 100)
+	if must(t, err); len(all) != 2 || !slices.ContainsFunc(all, func(e memoir.Extraction) bool { return e.Statements[0].Cause != "" }) {
+		t.Errorf("%+v", all)
 	}
 }
 

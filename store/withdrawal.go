@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/team/wire"
@@ -47,8 +48,14 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 	return s.explain(s.durably(ctx, func(t tx) {
 		f := f
 		for _, key := range f.derived(t) { // what another machine of this person sent of the same session, or noted as well
-			theirs := t.texts(`SELECT key FROM session WHERE key >= 'machine:' AND key < 'machine;'
-				AND substr(key, -length(?1)) = ?1`, wire.SessionHash(key, ""))
+			of, session := string(memoir.SourceMachine)+":", wire.SessionHash(key, "")
+			if memoir.IsReceived(key) { // it may be an input of several projects
+				base, hash := memoir.ReceivedGroup(key)
+				at := strings.LastIndex(base, hash)
+				of, session = base[:at], base[at:]
+			}
+			theirs := t.texts(`SELECT key FROM session WHERE key >= ?1 AND key < ?1 || 'g'
+				AND substr(key, -length(?2)) = ?2 AND instr(substr(key, length(?1) + 1), '-') = 0`, of, session)
 			f.Keys = slices.Concat(f.Keys, theirs, keepAway(t, key))
 		}
 		var groups []string

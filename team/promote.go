@@ -27,8 +27,9 @@ import (
 // Folder is the folder of a checkout that has the team memory.
 const Folder = ".memoir-team"
 
-// A File is a statement in Folder: one file, named by its id, which is never changed. It has what a reader needs to use
-// the statement, and no quotation, title, branch or absolute path. Texts are redacted, each is one line.
+// A File is a statement in Folder: one file, named by its id and its content, which is never changed. It has what a
+// reader needs to use the statement, and no quotation, title, branch or absolute path. Texts are redacted, each is one
+// line.
 type File struct {
 	ID               string `json:"id"`
 	memoir.Statement        // as told returns it
@@ -37,11 +38,10 @@ type File struct {
 	Session          string `json:"session"` // wire.SessionHash
 }
 
-// Bounds of a file. What a review shows of a line is shorter than maxShown, so a command stands before that.
+// Bounds of a file.
 const (
 	maxFile  = 16 << 10
 	maxText  = 1000 // bytes of each text
-	maxShown = 390
 	maxPaths = 20
 )
 
@@ -64,9 +64,6 @@ func Promote(
 	}
 	f := File{ID: st.ID, Day: day, Who: wire.MemberName(who), Session: wire.SessionHash(session, st.ID),
 		Statement: told(st, func(text string) string { return check(relative(text, places)) })}
-	if f.Kind == memoir.StatementFailure && f.hides() {
-		f.Command, f.Error, f.Signature, f.Cause, f.Fix = "", "", "", "", ""
-	}
 	check(string(f.Encode()))
 	if why = cmp.Or(why, f.fault(day)); why != "" {
 		return f, memoir.Errorf(memoir.CodeUsage, "`memoir remember` takes other words for it", "%s is not promoted: %s",
@@ -91,7 +88,7 @@ func told(st memoir.Statement, change func(string) string) memoir.Statement {
 }
 
 var (
-	statementFile = regexp.MustCompile(`^[0-9a-f]{10}\.json$`)
+	statementFile = regexp.MustCompile(`^([0-9a-f]{10})(?:-[0-9a-f]{10})?\.json$`)
 	tombstoneFile = regexp.MustCompile(`^[0-9a-f]{24}\.gone$`)
 )
 
@@ -111,20 +108,8 @@ func (f File) fault(today string) string {
 		return "no session or person"
 	case len(f.Paths) > maxPaths || slices.ContainsFunc(f.Paths, outside) || f.Dir != "" && outside(f.Dir):
 		return "a path outside of the project"
-	case f.hides():
-		return "a command that its text does not show"
 	}
 	return ""
-}
-
-// hides reports whether a command would be told that the text, which a person accepts, does not show.
-func (f File) hides() bool {
-	shown := memoir.CutBytes(f.Text, maxShown, "")
-	shows := func(command string) bool {
-		return command == "" || strings.Contains(shown, memoir.CodeSpan(command)) ||
-			strings.Contains(shown, strings.ReplaceAll(memoir.CodeSpan(command), " && ", "` && `"))
-	}
-	return !shows(f.Fix) || f.Kind == memoir.StatementCommand && !shows(f.Command)
 }
 
 // statement is what a reader makes of a file. A wish of somebody else is a decision of the team.
@@ -146,6 +131,20 @@ func (f File) Encode() []byte {
 	return b.Bytes()
 }
 
+// Name returns the name of a file. Two people may promote one statement, and their files do not conflict.
+func (f File) Name() string {
+	sum := sha256.Sum256(f.Encode())
+	return f.ID + "-" + hex.EncodeToString(sum[:5]) + ".json"
+}
+
+// IDOf returns the id in the name of a file; empty if it is not a statement's.
+func IDOf(name string) string {
+	if m := statementFile.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // Parse reads a file as data of somebody else. It returns why the file is ignored, or empty.
 func Parse(name string, content []byte, redact func(string) string, today string) (f File, why string) {
 	switch {
@@ -153,7 +152,7 @@ func Parse(name string, content []byte, redact func(string) string, today string
 		return f, "too large"
 	case !utf8.Valid(content) || json.Unmarshal(content, &f) != nil:
 		return f, "no JSON"
-	case f.ID+".json" != name:
+	case f.ID == "" || f.ID != IDOf(name):
 		return f, "another name than its id"
 	}
 	f.Statement = told(f.Statement, redact)
@@ -179,24 +178,24 @@ func Tombstone(id string) string {
 	return hex.EncodeToString(sum[:12]) + ".gone"
 }
 
-// Promoted lists the ids of the statements in a checkout.
-func Promoted(top string) (ids []string) {
+// Promoted lists the names of the files of statements in a checkout.
+func Promoted(top string) (names []string) {
 	entries, _ := os.ReadDir(filepath.Join(top, Folder))
 	for _, e := range entries {
-		if statementFile.MatchString(e.Name()) {
-			ids = append(ids, strings.TrimSuffix(e.Name(), ".json"))
+		if IDOf(e.Name()) != "" {
+			names = append(names, e.Name())
 		}
 	}
-	return ids
+	return names
 }
 
-// PromotedFrom lists the ids of the statements in a checkout that sessions of these keys show.
+// PromotedFrom lists the names of the files in a checkout of statements that sessions of these keys show.
 func PromotedFrom(top string, keys []string) []string {
-	return slices.DeleteFunc(Promoted(top), func(id string) bool {
+	return slices.DeleteFunc(Promoted(top), func(name string) bool {
 		var f File
-		text, _ := disk.ReadFile(filepath.Join(top, Folder, id+".json"), maxFile)
+		text, _ := disk.ReadFile(filepath.Join(top, Folder, name), maxFile)
 		_ = json.Unmarshal(text, &f) // what cannot be read is nobody's
-		return !slices.ContainsFunc(keys, func(key string) bool { return f.Session == wire.SessionHash(key, id) })
+		return !slices.ContainsFunc(keys, func(key string) bool { return f.Session == wire.SessionHash(key, IDOf(name)) })
 	})
 }
 

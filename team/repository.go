@@ -44,7 +44,7 @@ type Memory struct {
 }
 
 // reader is the version of Parse: another one reads again.
-const reader = "1 "
+const reader = "2 "
 
 func stateFile(home, projectID string) string {
 	return filepath.Join(memory.At(home, projectID).Dir(), "team.json")
@@ -149,7 +149,7 @@ func (r reading) parse(ctx context.Context, st *store.Store, projectID string, s
 		f, why := Parse(name, []byte(content), scanner.Session().Text, today)
 		mine := f.Kind == memoir.StatementPreference && own[memoir.StatementID(projectID, f.Kind, f.Text)]
 		switch {
-		case r.gone[Tombstone(strings.TrimSuffix(name, ".json"))] || why == "" && mine:
+		case r.gone[Tombstone(IDOf(name))] || why == "" && mine:
 		case why != "":
 			r.ignored[why]++
 		default:
@@ -233,7 +233,7 @@ func (r reading) read(ctx context.Context, top string) error {
 			r.ignored["no regular file"]++
 		case tombstoneFile.MatchString(name):
 			r.gone[name] = true
-		case !statementFile.MatchString(name):
+		case IDOf(name) == "":
 			r.ignored["another name"]++
 		case errSize != nil:
 			err = cmp.Or(err, errors.New("an object is missing, as a pull in a partial clone fetches it"))

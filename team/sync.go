@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -334,6 +335,12 @@ func (s *syncing) refuse(hash, key, why string) {
 	s.state.Held = append(s.state.Held, Held{s.sessions[hash], key, why})
 }
 
+// reads stands for the kinds and fields of statements that this program knows. It begins a cursor: what another program
+// left out is received again.
+func reads() string {
+	return memoir.StatementID("", "", fmt.Sprintf("%+v%q", memoir.Statement{}, memoir.StatementKinds)) + " "
+}
+
 // pull receives the changes of each shared project since the last one.
 func (s *syncing) pull(ctx context.Context) error {
 	shares, _, err := s.Store.Shares(ctx)
@@ -342,9 +349,13 @@ func (s *syncing) pull(ctx context.Context) error {
 		if err != nil {
 			break
 		}
+		after, same := strings.CutPrefix(share.Cursor, reads())
+		if !same {
+			after = ""
+		}
 		var base archive
 		base, err = s.fetchBase(ctx, share)
-		at, more := wire.Cursor(share.Cursor), true
+		at, more := wire.Cursor(after), true
 		for n := 0; more && err == nil && n < maxPages; n++ {
 			at, more, err = s.pullPage(ctx, share, at)
 		}
@@ -384,7 +395,7 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 			changes = append(changes, one)
 		}
 	}
-	received, forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, string(page.Cursor), changes)
+	received, forgets, err := s.Store.Receive(ctx, share.ProjectID, store.FromHub, reads()+string(page.Cursor), changes)
 	if forgets || received > 0 {
 		s.report.Projects = append(s.report.Projects, share.ProjectID)
 	}

@@ -96,7 +96,7 @@ func (p *program) promote(c *cli.Context) error {
 	}
 	contents := map[string][]byte{}
 	for _, f := range files {
-		contents[f.ID+".json"] = f.Encode()
+		contents[f.Name()] = f.Encode()
 	}
 	return p.addToTeam(c, u.Top, contents)
 }
@@ -107,7 +107,7 @@ func (p *program) demote(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(team.Promoted(u.Top), id) {
+	if !slices.ContainsFunc(team.Promoted(u.Top), func(name string) bool { return team.IDOf(name) == id }) {
 		return notFoundf("its files are in "+team.Folder, "no statement there has the id %q", id)
 	}
 	if err := p.confirm(c, "demote "+id, u.Top); err != nil {
@@ -123,9 +123,9 @@ func (p *program) sayPromoted(c *cli.Context, st *store.Store, what store.Forget
 	forgotten, errKeys := st.Derived(c.Context, what)
 	for _, row := range rows {
 		for _, dir := range row.Directories {
-			for _, id := range team.PromotedFrom(dir, forgotten) {
-				p.ui.warn("`memoir team demote "+id+"` there hides it from everybody; the history of git keeps it",
-					"%s remains: it was promoted", filepath.Join(dir, team.Folder, id+".json"))
+			for _, name := range team.PromotedFrom(dir, forgotten) {
+				p.ui.warn("`memoir team demote "+team.IDOf(name)+"` there hides it from everybody; the history of git keeps it",
+					"%s remains: it was promoted", filepath.Join(dir, team.Folder, name))
 			}
 		}
 	}

@@ -132,6 +132,15 @@ var promises = []struct {
 		if told := asked.good("inject", "--agent", "claude", "--action"); !strings.Contains(told, "cargo test pond`") {
 			t.Errorf("accepted: %q", told)
 		}
+		evil := strings.Replace(string(fixed), `"fix":"cargo test pond"`, `"fix":"cargo test pond --features evil"`, 1)
+		w.sends("ben", statement(evil, "2026-05-02"))
+		w.everywhere()
+		for range 2 {
+			if told := asked.good("inject", "--agent", "claude", "--action"); strings.Contains(told, "evil") {
+				t.Errorf("not what was accepted: %q", told)
+			}
+			w.a.good("review", "--project", appKey, "--yes")
+		}
 	}},
 	{"what a person forgets is gone, here and from others", func(t *testing.T, w world) {
 		w.b.said("two", "Hello.", "make two", ofBen)

@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/store"
 	"memoir/team"
 	hub "memoir/team/wire"
 )
@@ -509,6 +510,26 @@ func TestWhatTheMemberHasWithdrawnStaysHere(t *testing.T) {
 		t.Errorf("%+v\n%s", now, said)
 	}
 	wantTexts(t, "withdrawn", h)
+}
+
+// An earlier program left out what it did not know, and went on.
+func TestWhatAnEarlierProgramLeftOutIsReceivedAgain(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a, b := member(t, h, "anna-1"), member(t, h, "ben-1")
+	a.run()
+	st, err := store.Open(t.Context(), filepath.Join(b.home, "memoir.db"), store.Options{})
+	must(t, err)
+	shares, _, err := st.Shares(t.Context())
+	must(t, err)
+	_, _, err = st.Receive(t.Context(), shares[0].ProjectID, store.FromHub, "e1."+fmt.Sprint(len(h.changes[appKey])), nil)
+	must(t, err)
+	must(t, st.Close())
+	for _, want := range []string{"1 received", "0 received"} {
+		if _, _, said := b.memoir("team", "pull"); !strings.Contains(said, want) {
+			t.Errorf("%s, want %s", said, want)
+		}
+	}
 }
 
 func TestAReaderOnlyReceives(t *testing.T) {

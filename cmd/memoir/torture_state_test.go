@@ -5,6 +5,7 @@ package main
 import (
 	"database/sql"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -246,7 +247,7 @@ func extracted(t testing.TB, home string) int {
 	return len(slices.DeleteFunc(done, func(s memoir.Session) bool { return memoir.IsEntry(s.Key()) }))
 }
 
-// storedTexts returns the texts of all extractions.
+// storedTexts returns the texts and statements of all extractions.
 func storedTexts(t testing.TB, home string) (texts []string) {
 	t.Helper()
 	st := openStore(t, home)
@@ -257,7 +258,9 @@ func storedTexts(t testing.TB, home string) (texts []string) {
 		all, _, err := st.Selected(t.Context(), p.ID, 1000)
 		must(t, err)
 		for _, e := range all {
-			texts = append(texts, e.RawMemory(), e.RolloutSummary, e.Title)
+			statements, err := json.Marshal(e.Statements)
+			must(t, err)
+			texts = append(texts, e.RawMemory(), e.RolloutSummary, e.Title, string(statements))
 		}
 	}
 	return texts

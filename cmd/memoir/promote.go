@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -311,36 +309,6 @@ func (p *program) keyToShare(
 		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)
 	}
 	return team.KeyOf(row.Project, as, opts.Settings)
-}
-
-// describeLeaving returns a line for each text that leaves, with its newest day and the number of others, and how many
-// statements there are of each kind.
-func describeLeaving(leaves []team.Statement, already store.Share) (lines []string, says string) {
-	kinds, days := map[string]int{}, map[string][]string{}
-	for _, one := range leaves {
-		var of memoir.Statement
-		_ = json.Unmarshal(one.Body, &of) // our own
-		kinds[string(of.Kind)]++
-		who := map[bool]string{true: " (only your own machines)"}[one.Own]
-		line := oneLine(string(of.Kind) + ": " + of.Text + who)
-		if days[line] == nil {
-			lines = append(lines, line)
-		}
-		days[line] = append(days[line], one.Day)
-	}
-	for i, line := range lines {
-		more := ""
-		if n := len(days[line]) - 1; n > 0 {
-			more = fmt.Sprintf(", +%d", n)
-		}
-		lines[i] += " [" + slices.Max(days[line]) + more + "]"
-	}
-	says = count(len(leaves), "statement") + " would leave: "
-	if already.Key != "" {
-		says = fmt.Sprintf("%s: %d have left, and the rest leaves with the next run: ", count(len(leaves), "statement"),
-			min(already.Sent, len(leaves)))
-	}
-	return lines, says + cmp.Or(byRule(kinds), "none")
 }
 
 // pushTeam sends, or sends the sessions below a directory to a hub that this home has not joined.

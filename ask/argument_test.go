@@ -51,7 +51,7 @@ func TestTheSchemasOfToolsHoldNothingThatClientsRefuse(t *testing.T) {
 		if kinds, err := json.Marshal(tool.InputSchema); tool.Name == "memory_search" {
 			must(t, err)
 			for _, kind := range search.Kinds {
-				if !strings.Contains(string(doc), "`"+kind+"`") || !regexp.MustCompile(`"description":"memory,[^"]* `+kind+`[,"]`).Match(kinds) && kind != search.SourceMemory {
+				if !strings.Contains(string(doc), "`"+kind+"`") || !regexp.MustCompile(`"description":"memory [^"]*\b`+kind+`[ "]`).Match(kinds) && kind != search.SourceMemory {
 					t.Errorf("the schema or docs/mcp.md has no kind %s: %s", kind, kinds)
 				}
 			}

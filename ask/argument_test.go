@@ -2,9 +2,12 @@ package ask_test
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"memoir/search"
 )
 
 // refusals are what clients refuse in the schema of a tool, with one that does.
@@ -42,7 +45,17 @@ func TestTheSchemasOfToolsHoldNothingThatClientsRefuse(t *testing.T) {
 			check(where+"[]", items, input)
 		}
 	}
+	doc, err := os.ReadFile("../docs/mcp.md")
+	must(t, err)
 	for _, tool := range list.Tools {
+		if kinds, err := json.Marshal(tool.InputSchema); tool.Name == "memory_search" {
+			must(t, err)
+			for _, kind := range search.Kinds {
+				if !strings.Contains(string(doc), "`"+kind+"`") || !regexp.MustCompile(`"description":"memory [^"]*\b`+kind+`[ "]`).Match(kinds) && kind != search.SourceMemory {
+					t.Errorf("the schema or docs/mcp.md has no kind %s: %s", kind, kinds)
+				}
+			}
+		}
 		if len("memoir")+len(tool.Name) > 60 || !regexp.MustCompile(`^\w+$`).MatchString(tool.Name) {
 			t.Errorf("Cursor refuses the name %s", tool.Name)
 		}

@@ -24,7 +24,7 @@ type memorySearchIn struct {
 	Query      string `json:"query,omitempty" jsonschema:"words; empty only with kind note: those recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, else the nearest; default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
-	Kind       string `json:"kind,omitempty" jsonschema:"memory, history, note, journal, message, said, command, error"`
+	Kind       string `json:"kind,omitempty" jsonschema:"memory history note journal message session said command error"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
 	Since      string `json:"since,omitempty" jsonschema:"not before this day or time"`
 	Until      string `json:"until,omitempty" jsonschema:"not after this day or time"`

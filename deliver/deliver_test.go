@@ -134,13 +134,16 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 }
 
 // TestTheLessonIsWhatAnAgentWouldHaveNeeded: a failure whose error points to its fix, else one with a fix, else a rule
-// of two sessions.
+// of two sessions, else a choice.
 func TestTheLessonIsWhatAnAgentWouldHaveNeeded(t *testing.T) {
 	t.Parallel()
 	library := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
 	repair := failedThen("make gen", "Error 1", "make tools")
 	repair.At = "2026-05-03"
 	rule := memoir.Statement{Kind: memoir.StatementPreference, Signal: memoir.SignalRule, By: memoir.ByPerson, Text: "“no force pushes”"}
+	instead := decided("not `npm test` but `pnpm test`")
+	instead.Signal, instead.At = "refused", "2026-05-04"
+	refuted := memoir.Statement{Kind: memoir.StatementRefuted, Signal: "found", By: memoir.ByAgent, At: "2026-05-04", Text: "it is no lock"}
 	type sessions = map[string][]memoir.Statement
 	for name, test := range map[string]struct {
 		sessions sessions
@@ -150,8 +153,11 @@ func TestTheLessonIsWhatAnAgentWouldHaveNeeded(t *testing.T) {
 		"an error that points to it":    {sessions{"codex:old": {library}, "codex:new": {repair, rule}}, nil, library.Text},
 		"what repaired it":              {sessions{"codex:old": {rule, repair}, "codex:new": {rule}}, nil, repair.Text},
 		"what a member repaired":        {sessions{"team:alice-1f": {library}}, nil, ""},
-		"what nobody fixed":             {sessions{"codex:old": {decided("keep it")}}, nil, ""},
-		"a rule of two sessions":        {sessions{"codex:old": {rule}, "codex:new": {rule}}, nil, rule.Text},
+		"what nobody fixed":             {sessions{"codex:old": {refuted}}, nil, ""},
+		"a rule of two sessions":        {sessions{"codex:old": {rule}, "codex:new": {rule, decided("chose a")}}, nil, rule.Text},
+		"the newest choice":             {sessions{"codex:old": {rule, instead}, "codex:new": {decided("chose a")}}, nil, instead.Text},
+		"a choice that was taken away":  {sessions{"codex:old": {instead}}, func(string) string { return "# Memory\n" }, ""},
+		"what a member chose":           {sessions{"team:alice-1f": {instead}}, nil, ""},
 		"a rule of one session":         {sessions{"codex:old": {rule}}, nil, ""},
 		"a rule that was taken away":    {sessions{"codex:old": {rule}, "codex:new": {rule}}, func(string) string { return "# Memory\n" }, ""},
 		"a failure that was taken away": {sessions{"codex:old": {library}}, func(string) string { return "# Memory\n" }, ""},

@@ -9,7 +9,8 @@ import (
 )
 
 // Lesson returns what an agent would have needed to know: the newest failure with what passed then, best one whose
-// error points to it, else the newest rule that the person gave more than once. It is zero if there is none.
+// error points to it, else the newest rule that the person gave more than once, else their newest choice, or call that
+// they refused for another one. It is zero if there is none.
 func (r Reader) Lesson() (Known, error) {
 	content, err := r.open(memory.StatementsFile)
 	if err != nil || len(content) == 0 {
@@ -29,15 +30,15 @@ func (r Reader) Lesson() (Known, error) {
 			times[key] += k.times
 		}
 	}
+	shown := func(k Known, least int) bool {
+		return slices.ContainsFunc(made[k.ID], func(key string) bool { return lines[key] != "" && times[key] >= least })
+	}
 	fixed := func(k Known) bool { return k.Kind == memoir.StatementFailure && k.Fix != "" && r.trusted(k) }
 	for _, serves := range []func(k Known) bool{
 		func(k Known) bool { return fixed(k) && extract.Evident(k.Statement) },
 		fixed,
-		func(k Known) bool {
-			return k.Signal == memoir.SignalRule && slices.ContainsFunc(made[k.ID], func(key string) bool {
-				return lines[key] != "" && times[key] > 1
-			})
-		},
+		func(k Known) bool { return k.Signal == memoir.SignalRule && shown(k, 2) },
+		func(k Known) bool { return extract.Chosen(k.Signal) && memoir.MemberOf(k.Session) == "" && shown(k, 1) },
 	} {
 		if i := slices.IndexFunc(all, serves); i >= 0 {
 			return all[i], err

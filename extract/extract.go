@@ -134,6 +134,9 @@ func Known(signal string) bool {
 	return parties[signal] != "" || slices.Contains(others, signal)
 }
 
+// Chosen reports whether the statements of a signal are a person's choices between two ways.
+func Chosen(signal string) bool { return signal == signalChosen || signal == signalRefused }
+
 // OfKnown leaves out statements of signals that this version does not have, and extractions without any other.
 func OfKnown(extractions []memoir.Extraction) []memoir.Extraction {
 	var left []memoir.Extraction

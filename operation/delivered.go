@@ -26,7 +26,7 @@ type Delivered struct {
 // A Delivery is one statement that a session was told.
 type Delivery struct {
 	At        time.Time `json:"at"`
-	Event     string    `json:"event"` // failure or edit
+	Event     string    `json:"event"` // failure, edit or prompt
 	Project   string    `json:"project"`
 	Session   string    `json:"session"` // its key
 	Statement string    `json:"statement"`

@@ -14,6 +14,7 @@ import (
 	"memoir/entry"
 	"memoir/memory"
 	"memoir/pipeline"
+	"memoir/prompts"
 	"memoir/store"
 )
 
@@ -289,17 +290,23 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	return n, cmp.Or(err, errAnswered)
 }
 
+// Told returns the lines of memory in the text that a session gets.
+func Told(injected string) []string {
+	entries := func(text string) []string {
+		return slices.DeleteFunc(consolidate.Told(text), func(line string) bool { return !consolidate.IsEntry(line) })
+	}
+	frame, all := entries(prompts.ReadPath(prompts.ReadPathVars{})), entries(injected)
+	return all[min(len(frame), len(all)):]
+}
+
 // Text says in words how many lines a session is told and how many of them are new, and what else waits for an answer;
 // empty if nothing waits.
 func (n News) Text(now time.Time, told []string) (text string) {
 	day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
-	lines, fresh, since := 0, 0, ""
+	lines, fresh, since := len(told), 0, ""
 	for _, line := range told {
-		if consolidate.IsEntry(line) {
-			lines++
-			if slices.Contains(n.fresh, memoir.LineKey(line)) {
-				fresh++
-			}
+		if slices.Contains(n.fresh, memoir.LineKey(line)) {
+			fresh++
 		}
 	}
 	if at := day(n.Since); !n.Since.IsZero() {

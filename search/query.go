@@ -88,36 +88,43 @@ const (
 )
 
 // correct replaces a word of Latin letters by the longest stem of the index that is similar and begins with the same
-// letter.
+// letter. The stem is no word to look for: SQLite would stem it again.
 func (x *index) correct(ctx context.Context, sizes []size, t *term) error {
 	if len(t.word) < leastCorrected || strings.Trim(t.word, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
 	}
-	_, err := x.ExecContext(ctx, `CREATE VIRTUAL TABLE IF NOT EXISTS temp.stem USING fts5vocab(main, passage, row)`)
+	_, err := x.ExecContext(ctx, `CREATE VIRTUAL TABLE IF NOT EXISTS temp.stem USING fts5vocab(main, passage, row);
+		CREATE VIRTUAL TABLE IF NOT EXISTS temp.place USING fts5vocab(main, passage, instance);
+		CREATE VIRTUAL TABLE IF NOT EXISTS temp.typed USING
+			fts5 (word, content = '', detail = none, tokenize = 'porter unicode61');
+		CREATE VIRTUAL TABLE IF NOT EXISTS temp.own USING fts5vocab(temp, typed, instance);
+		INSERT INTO temp.typed (word) VALUES (?)`, t.word)
 	if err != nil {
 		return err
 	}
-	var stems, best string
-	err = x.QueryRowContext(ctx, `SELECT coalesce(group_concat(term, ' '), '') FROM temp.stem
-		WHERE term >= ? AND term < ?`, t.word[:1], string(t.word[0]+1)).Scan(&stems)
+	var stems, own, best string
+	err = x.QueryRowContext(ctx, `SELECT coalesce(group_concat(term, ' '), ''),
+		(SELECT term FROM temp.own ORDER BY doc DESC LIMIT 1)
+		FROM temp.stem WHERE term >= ? AND term < ?`, t.word[:1], string(t.word[0]+1)).Scan(&stems, &own)
 	for stem := range strings.FieldsSeq(stems) {
-		if len(stem) > len(best) && similar(t.word, stem) {
+		if len(stem) > len(best) && (similar(t.word, stem, longestEnding) || similar(own, stem, 0)) {
 			best = stem
 		}
 	}
 	if best == "" || err != nil {
 		return err
 	}
-	found, err := x.matches(ctx, sizes, best)
-	if len(found) > 0 {
+	found, err := x.numbers(ctx, `SELECT coalesce(group_concat(doc, ' '), '') FROM
+		(SELECT doc FROM temp.place WHERE term = ? ORDER BY doc)`, best)
+	if found = x.among(sizes, found); len(found) > 0 {
 		t.word, t.guessed, t.passages = best, true, found
 	}
 	return err
 }
 
-// similar reports whether a word is a stem with an ending but for a letter, which is left out, added, changed, or
-// exchanged with the next.
-func similar(word, stem string) bool {
+// similar reports whether a word is a stem with an ending of at most some bytes but for a letter, which is left out,
+// added, changed, or exchanged with the next.
+func similar(word, stem string, ending int) bool {
 	for stem != "" && word != "" && word[0] == stem[0] {
 		word, stem = word[1:], stem[1:]
 	}
@@ -125,7 +132,7 @@ func similar(word, stem string) bool {
 		return len(word)+len(stem) == 1
 	}
 	ends := func(word, stem string) bool {
-		return strings.HasPrefix(word, stem) && len(word) <= len(stem)+longestEnding
+		return strings.HasPrefix(word, stem) && len(word) <= len(stem)+ending
 	}
 	return ends(word, stem[1:]) || ends(word[1:], stem) || ends(word[1:], stem[1:]) || min(len(word), len(stem)) > 1 &&
 		word[0] == stem[1] && word[1] == stem[0] && ends(word[2:], stem[2:])

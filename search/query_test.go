@@ -46,13 +46,16 @@ func TestWordsOfAQuery(t *testing.T) {
 		unknown += fmt.Sprintf(" alpha%d", i)
 	}
 	h.say(project, "a", "", "the retrieval of maxOpenConns", "a zebra")
+	h.say(project, "c", "", "a database for each release", "licenses in the repository, for goreleaser and its environment")
+	h.say(project, "d", "", "a word that is cut: gorelea…")
 	for i := range 3 {
 		h.say(project, fmt.Sprint("b", i), "", "something else", "max and open and conns")
 	}
 	h.update()
 	for query, want := range map[string]string{
 		unknown + " zebra": "pi:a", "retreival": "pi:a", "retraeval": "pi:a", "rerieval": "pi:a", "retrrieval": "pi:a",
-		"max_open_conns": "pi:a",
+		"max_open_conns": "pi:a", "databse": "pi:c", "relaese": "pi:c", "releese": "pi:c", "licnse": "pi:c",
+		"repositry": "pi:c", "goreleasr": "pi:c", "enviroment": "pi:c",
 	} {
 		if r := h.find(query, ""); len(r.Hits) == 0 || r.Hits[0].Session != want {
 			t.Errorf("%.30q finds %q, want first %s", query, places(r), want)

@@ -80,14 +80,19 @@ func (x *index) matches(ctx context.Context, sizes []size, word string) ([]int64
 	if err != nil && strings.Contains(err.Error(), "phrase queries") {
 		return nil, nil // SQLite's older Unicode tables split words of new scripts
 	}
+	return x.among(sizes, out), err
+}
+
+// among leaves out the passages, which are in order, of other documents and kinds.
+func (x *index) among(sizes []size, all []int64) []int64 {
 	at := 0
-	return slices.DeleteFunc(out, func(n int64) bool { // those of other projects and kinds
+	return slices.DeleteFunc(all, func(n int64) bool {
 		document, _, k := placeOf(n)
 		for at < len(sizes) && sizes[at].document < document {
 			at++
 		}
 		return at == len(sizes) || sizes[at].document != document || !x.passes(k)
-	}), err
+	})
 }
 
 // where is a passage with the set of a query's words that it contains, one bit each.

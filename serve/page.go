@@ -51,7 +51,9 @@ var functions = template.FuncMap{
 	"used":       func(ran *bool) bool { return *ran },
 	"file":       fileOf,
 	"found":      marked,
+	"snippet":    snippetOf,
 	"turn":       turn,
+	"told":       operation.Told,
 	"tabs":       func() []pages.Tab { return allTabs },
 	"ownTabs":    func() []pages.Tab { return ownTabs },
 }
@@ -75,6 +77,14 @@ func agents() []string {
 	names := memoir.Map(rollout.Agents, func(a rollout.Agent) string { return string(a.Source) })
 	slices.Sort(names)
 	return append(names, string(memoir.SourceConversation), string(memoir.SourceUnknown))
+}
+
+// snippetOf returns the text of a hit; of a line of MEMORY.md without its bullet and citation.
+func snippetOf(h search.Hit) string {
+	if h.Source == search.SourceMemory {
+		return memoir.LineText(h.Snippet)
+	}
+	return h.Snippet
 }
 
 // marked marks the words of a query in a hit.

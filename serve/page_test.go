@@ -50,9 +50,9 @@ func hostileWorld(t testing.TB) *world {
 func (w *world) told() {
 	why := w.call("GET", "/projects/lanternd/why?of=fixed+by+%60make+tools", "", 200)
 	id := why["statements"].([]any)[0].(map[string]any)["id"].(string)
-	for _, session := range []string{ofLanternd, "codex:019df239-3e38-79af-ad38-8241b04bb246",
-		"claude:05385f90-94a9-4ab3-be04-361e93b5119c"} {
-		deliver.First(w.options.Home, deliver.Receipt{At: testdata.Now.AddDate(0, -2, 0), Event: "failure", Project: lanternd,
+	for session, event := range map[string]string{ofLanternd: "failure", "codex:019df239-3e38-79af-ad38-8241b04bb246": "failure",
+		"claude:05385f90-94a9-4ab3-be04-361e93b5119c": "prompt"} {
+		deliver.First(w.options.Home, deliver.Receipt{At: testdata.Now.AddDate(0, -2, 0), Event: event, Project: lanternd,
 			Session: session, Statement: id}, "")
 	}
 	st, err := w.open(w.t.Context(), store.Options{})
@@ -97,10 +97,14 @@ var pagesOf = map[string]string{
 	"/projects/lanternd/memory?file=raw_memories.md": "What was extracted from each session",
 	"/projects/lanternd/memory?file=manifest.json":   "<pre>{",
 	"/projects/lanternd/memory?file=../token":        "is not a file of the memory",
-	"/queue":     "Last run: <b>done</b>",
-	"/usage":     "$0.75 for 2 calls of language models",
-	"/delivered": "used: it ran what had passed",
-	"/nothing":   "no such request: GET /nothing",
+	"/queue":                          "Last run: <b>done</b>",
+	"/usage":                          "$0.75 for 2 calls of language models",
+	"/delivered":                      "used: it ran what had passed",
+	"/delivered?":                     ", at a prompt, to <a",
+	"/projects/lanternd/memory?":      "<summary>10 lines</summary>",
+	"/search?q=sign+tags&kind=memory": "\">“Next time",
+	"/sessions?page=1":                "<label>From (UTC) ",
+	"/nothing":                        "no such request: GET /nothing",
 }
 
 var (

@@ -18,6 +18,7 @@ import (
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
+	"memoir/prompts"
 	"memoir/secrets"
 	"memoir/store"
 	"memoir/testdata"
@@ -74,7 +75,7 @@ func newWorld(t testing.TB) *world {
 			notes, err := entry.Injected(ctx, st, projectID)
 			must(t, err)
 			summary, err := memory.At(w.options.Home, projectID).Summary()
-			return notes.Text(10_000) + summary, err
+			return prompts.ReadPath(prompts.ReadPathVars{MemorySummary: notes.Text(10_000) + summary}), err
 		},
 	}
 	w.handler = Handler(w.served)

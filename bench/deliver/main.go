@@ -1,5 +1,6 @@
-// Command deliver measures what agents are told after a failed command. It replays the sessions below a directory in
-// order of time: before each session, memoir runs over those that had ended, and at each failure its hook is called.
+// Command deliver measures what agents are told after a failed command. It replays the sessions below a directory, or
+// those of bench/memory, in order of time: before each session, memoir runs over those that had ended, and at each
+// failure its hook is called.
 //
 // It prints a JSON line for each failure: the session and the item, whether an earlier session of the project has the
 // same failure and a passing command after it, and the text, if there is one. Whether a text is right is for a reader.
@@ -19,11 +20,13 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/bench/memory/scenario"
+	"memoir/bench/memory/transcript"
 	"memoir/rollout"
 )
 
 func main() {
-	dir := flag.String("sessions", "", "the directory of the sessions")
+	dir := flag.String("sessions", "", "the directory of the sessions (default: those of bench/memory)")
 	program := flag.String("memoir", "", "the memoir to measure (default: built from ./cmd/memoir)")
 	flag.Parse()
 	if err := replay(context.Background(), *dir, *program); err != nil {
@@ -56,23 +59,24 @@ type bench struct {
 }
 
 func replay(ctx context.Context, dir, program string) error {
-	sessions, err := read(ctx, dir)
-	if err != nil || len(sessions) == 0 {
-		return cmp.Or(err, fmt.Errorf("no sessions below %q", dir))
-	}
 	b := bench{program: program, projects: map[string]string{}}
+	var err error
 	if b.temp, err = os.MkdirTemp("", "deliver-*"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.temp)
-	if b.program == "" {
-		b.program = filepath.Join(b.temp, "memoir")
-		build := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/memoir")
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("go build: %w\n%s", err, out)
-		}
+	if dir == "" {
+		dir = filepath.Join(b.temp, "written")
+		err = write(dir)
 	}
-	if err := b.findProjects(ctx, dir); err != nil {
+	sessions, errRead := read(ctx, dir)
+	if err = cmp.Or(err, errRead); err != nil || len(sessions) == 0 {
+		return cmp.Or(err, fmt.Errorf("no sessions below %q", dir))
+	}
+	if err = b.build(ctx); err == nil {
+		err = b.findProjects(ctx, dir)
+	}
+	if err != nil {
 		return err
 	}
 	n, fixed, got, others := 0, 0, 0, 0
@@ -112,6 +116,28 @@ func replay(ctx context.Context, dir, program string) error {
 	fmt.Fprintf(os.Stderr, "%d failures; %d with an earlier fix, %d of them got a text; %d others got one\n", n, fixed,
 		got, others)
 	return nil
+}
+
+// build builds the program, unless there is one.
+func (b *bench) build(ctx context.Context) error {
+	if b.program != "" {
+		return nil
+	}
+	b.program = filepath.Join(b.temp, "memoir")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/memoir").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// write writes the sessions of bench/memory to a new directory.
+func write(dir string) error {
+	projects, err := scenario.ReadAll("bench/memory/sessions")
+	if err = cmp.Or(err, os.Mkdir(dir, 0o700)); err != nil {
+		return err
+	}
+	return transcript.SaveAll(dir, projects)
 }
 
 // read returns the main sessions below a directory in order of time, with their failures.

@@ -9,8 +9,6 @@ import (
 
 	"memoir"
 	"memoir/bench/memory/marks"
-	"memoir/bench/memory/scenario"
-	"memoir/bench/memory/transcript"
 	"memoir/pipeline"
 	"memoir/rollout"
 	"memoir/secrets"
@@ -106,18 +104,6 @@ func eachReal(ctx context.Context, o options, scanner *secrets.Scanner, fn func(
 		}
 		if err := fn(r); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// writeSessions writes the sessions below a directory.
-func writeSessions(dir string, projects []scenario.Project) error {
-	for _, p := range projects {
-		for _, s := range p.Sessions {
-			if _, err := transcript.New(p, s).Save(dir); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

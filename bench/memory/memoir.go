@@ -93,7 +93,7 @@ func (m *memoirProgram) command(ctx context.Context, out any, args ...string) er
 // remember writes the sessions, runs memoir over them, and returns how long that took.
 func (m *memoirProgram) remember(ctx context.Context, projects []scenario.Project) (millis int64, err error) {
 	sessions := filepath.Join(m.dir, "sessions")
-	if err := writeSessions(sessions, projects); err != nil {
+	if err := transcript.SaveAll(sessions, projects); err != nil {
 		return 0, err
 	}
 	var report struct {

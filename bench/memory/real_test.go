@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/bench/memory/marks"
 	"memoir/bench/memory/scenario"
+	"memoir/bench/memory/transcript"
 )
 
 // smallCorpus writes the sessions that testdata/corpus marks one of.
@@ -20,7 +21,7 @@ func smallCorpus(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := writeSessions(dir, projects); err != nil {
+	if err := transcript.SaveAll(dir, projects); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -151,7 +151,7 @@ func searchCommand(p *program) *cli.Command {
 			"Hits far below the best one are counted; --weak shows them.\n"+
 			"Of two hits that speak of the same thing, the newer stands first. --replaced also finds notes and\n"+
 			"statements that something newer replaces.\n"+
-			"Days are in UTC: today, yesterday or 2026-07-01; a time is 2026-07-01T12:00:00Z.\n"+
+			"Days and times are in UTC: today, yesterday or 2026-07-01; a time is 2026-07-01T12:00:00Z.\n"+
 			"No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
 			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),
@@ -246,8 +246,16 @@ func (p *program) unknownHere(c *cli.Context) error {
 	return notFoundf(hint, "no memory here: %s", why)
 }
 
+// day formats the time of a hit as --since and --until read it: in UTC.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
 func (p *program) printHit(n int, h search.Hit, named bool, names func(word string) bool) {
-	head := []string{strconv.Itoa(n) + ".", cmp.Or(when(h.At), none), h.Source}
+	head := []string{strconv.Itoa(n) + ".", day(h.At), h.Source}
 	if memoir.IsEntry(h.Session) {
 		head[2] = h.Kind()
 	} else if h.Of != "" {

@@ -290,18 +290,16 @@ func (s *setup) confirm(run bool) (bool, error) {
 	return ask(s.ctx, text+"?")
 }
 
-// show prints the memory of this directory's project, else the largest memory, and the next step.
+// show prints the memory of this directory's project, else the one with the most lines, and the next step.
 func (s *setup) show() error {
 	settings := s.opts.Settings
 	found, err := s.contextOf(s.c, &settings, "")
 	elsewhere := err != nil || found.text == ""
 	if elsewhere {
-		if id, listErr := largestProject(s.ctx, s.store); id != "" {
-			if err = s.c.Set("project", id); err == nil {
-				found, err = s.contextOf(s.c, &settings, "")
-			}
+		if largest, failed := s.largest(); largest.text != "" {
+			found, err = largest, nil
 		} else {
-			err = cmp.Or(listErr, err)
+			err = cmp.Or(failed, err)
 		}
 	}
 	if err != nil {
@@ -355,14 +353,21 @@ func (s *setup) showLesson(shown string, elsewhere bool) error {
 	return err
 }
 
-// largestProject returns the id of the published project with the largest memory; "" if none is published.
-func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
-	projects, err := st.Projects(ctx)
-	most := 0
+// largest returns the context of the published project with the most lines; it is zero if none has a line.
+func (s *setup) largest() (most injection, err error) {
+	projects, err := s.store.Projects(s.ctx)
 	for _, p := range projects {
-		if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > most {
-			id, most = p.ID, p.Extractions
+		if p.Generation == 0 || p.ID == memoir.UserProjectID {
+			continue
+		}
+		settings := s.opts.Settings
+		if err := s.c.Set("project", p.ID); err != nil {
+			return injection{}, err
+		}
+		found, failed := s.contextOf(s.c, &settings, "")
+		if err = cmp.Or(err, failed); failed == nil && len(found.told) > len(most.told) {
+			most = found
 		}
 	}
-	return id, err
+	return most, err
 }

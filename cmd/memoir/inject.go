@@ -15,6 +15,7 @@ import (
 	"memoir/consolidate"
 	"memoir/entry"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/prompts"
 	"memoir/team"
@@ -242,7 +243,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	} else {
-		found.told = consolidate.Told(found.text)[len(consolidate.Told(prompts.ReadPath(prompts.ReadPathVars{})))-1:]
+		found.told = operation.Told(found.text)
 	}
 	if usual, err := config.Home("", p.environ); err != nil || usual != home || team.IsPulled(home, found.project) {
 		found.text = strings.Replace(found.text, catHint, "", 1)

@@ -32,6 +32,18 @@ type File struct {
 	ids     int
 }
 
+// SaveAll writes the sessions of projects below a directory.
+func SaveAll(dir string, projects []scenario.Project) error {
+	for _, p := range projects {
+		for _, s := range p.Sessions {
+			if _, err := New(p, s).Save(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // New makes a session's file.
 func New(p scenario.Project, s scenario.Session) File {
 	f := &File{project: p, session: s}

@@ -120,6 +120,7 @@ type Sent struct {
 	Hash      string
 	Withdrawn bool
 	Told      bool // the hub has it so; else it may
+	Shared    bool // the project is; of Outbox only
 }
 
 // EditsOf begins the key of what is a session in the outbox: the hand edits of the project with the key behind it.
@@ -155,8 +156,10 @@ func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing,
 				}
 			}
 			if err == nil {
-				o.Sent, err = collect(t, `SELECT key, hash, withdrawn, told FROM sent WHERE session_key = ?`, []any{o.Session},
-					func(scan scanner, one *Sent) error { return scan(&one.Key, &one.Hash, &one.Withdrawn, &one.Told) })
+				o.Sent, err = collect(t, `SELECT key, hash, withdrawn, told, key IN (SELECT key FROM share) FROM sent
+					WHERE session_key = ?`, []any{o.Session}, func(scan scanner, one *Sent) error {
+					return scan(&one.Key, &one.Hash, &one.Withdrawn, &one.Told, &one.Shared)
+				})
 			}
 		}
 		return out, err
@@ -277,6 +280,15 @@ func receive(t tx, projectID, origin string, c Received) ([]string, error) {
 			return nil, err
 		}
 		return []string{base}, err
+	}
+	if c.Member == "" && origin == FromHub { // another machine withdrew what this one still shares: the hub is asked again
+		const sent = ` sent WHERE hash = ?1 AND told AND NOT withdrawn
+			AND key = (SELECT key FROM share WHERE project_id = ?2)`
+		err := errors.Join(resend(t, `SELECT session_key FROM`+sent, c.Hash, projectID),
+			t.run(`UPDATE sent SET told = 0 WHERE (key, hash) IN (SELECT key, hash FROM`+sent+`)`, c.Hash, projectID))
+		if err != nil {
+			return nil, err
+		}
 	}
 	group := memoir.ReceivedKey(c.Member, "") // it is the member's alone, whose name may have a dash
 	return t.texts(`UPDATE received SET statements = '' WHERE project_id = ?1 AND origin = ?2 AND hash = ?3

@@ -101,6 +101,13 @@ func (h *Hub) queue(ctx context.Context, tx pgx.Tx, all ...river.JobArgs) error 
 	return err
 }
 
+// hasten lets a consolidation that waits, for a model or after a failure, begin as if it was queued now.
+func (h *Hub) hasten(ctx context.Context, tx pgx.Tx, project int64) error {
+	_, err := tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = least(scheduled_at, $2) WHERE kind = 'consolidate'
+		AND state IN ('scheduled', 'retryable') AND (args->>'project')::bigint = $1`, project, time.Now().Add(h.debounce))
+	return err
+}
+
 // queueDue queues a consolidation of each project of an organisation that has changes which none has read, and each
 // transcript that waits; 0 is every organisation. It does so for what hubs of an older version store, and for what
 // failed. What waits for a model or a limit is tried at once.

@@ -93,6 +93,9 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		if pushed.Epoch = c.epoch; err == nil && pushed.New > 0 {
 			err = h.queue(ctx, tx, consolidateArgs{project})
 		}
+		if err == nil && len(p.Tombstones) > 0 {
+			err = h.hasten(ctx, tx, project)
+		}
 		return err
 	})
 	return pushed, err

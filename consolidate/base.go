@@ -32,6 +32,12 @@ func (in Input) baseSessions() []memoir.Extraction {
 // Left returns the memory without the lines that rest on what is gone alone.
 func (b *Base) Left(project memoir.Project) memoir.Consolidation { return b.renewal(project).present }
 
+// Without returns the memory without the lines that say what is gone, or rest on it alone, as it is published.
+func (b *Base) Without(project memoir.Project) memoir.Consolidation {
+	r := b.renewal(project)
+	return r.finish(readPage(r.present.MemoryMD), r.present.Skills, r.present.Citations)
+}
+
 // renewal prepares the memory as what a language model wrote: of that, lines are removed.
 func (b *Base) renewal(project memoir.Project) *renewal {
 	in, sessions := Input{Project: project, Extractions: b.Sessions, Current: &b.Memory}, arrange(b.Sessions)

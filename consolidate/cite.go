@@ -208,7 +208,8 @@ func (r register) names(text string) string {
 	for _, keys := range r.gone {
 		for _, key := range keys {
 			_, id := memoir.SplitKey(key)
-			if len(id) >= shortLen && strings.Contains(r.without(text, id), id) && (found == "" || id < found) {
+			if len(id) >= shortLen && (found == "" || id < found) && strings.Contains(text, id) &&
+				strings.Contains(r.without(text, id), id) {
 				found = id
 			}
 		}
@@ -216,13 +217,14 @@ func (r register) names(text string) string {
 	return found
 }
 
-// without removes from a text the longer ids of inputs that begin with an id: a member's session may have one at a hub
-// and one in a repository.
+// without removes from a text the longer ids of inputs that an id is a part of: a member's session may have one at a
+// hub and one in a repository, and one of a person's other machine gets a number.
 func (r register) without(text, id string) string {
-	at := citable(id)
-	for _, key := range r.inputs[at[:min(shortLen, len(at))]] {
-		if _, longer := memoir.SplitKey(key); len(longer) > len(id) && strings.HasPrefix(longer, id) {
-			text = strings.ReplaceAll(text, longer, "")
+	for _, keys := range r.inputs {
+		for _, key := range keys {
+			if _, longer := memoir.SplitKey(key); len(longer) > len(id) && strings.Contains(longer, id) {
+				text = strings.ReplaceAll(text, longer, "")
+			}
 		}
 	}
 	return text

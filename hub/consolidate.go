@@ -31,11 +31,16 @@ const maxStatements = 6 << 20
 type work struct {
 	project int64
 	key     string
-	seq     int64 // of the last change that is in
-	parent  generation
-	policy  Policy
-	input   consolidate.Input
-	edits   []consolidate.TeamEdit // the oldest first
+	seq     int64      // of the last change that is in
+	parent  generation // the newest
+	live    struct {   // what machines get, if something was withdrawn since
+		number  int64
+		model   string
+		archive []byte
+	}
+	policy Policy
+	input  consolidate.Input
+	edits  []consolidate.TeamEdit // the oldest first
 }
 
 // generation is one that was made, or is to be published.
@@ -50,6 +55,13 @@ type generation struct {
 // same statements give the same files, whichever worker makes them, unless a language model does.
 func (h *Hub) consolidate(ctx context.Context, r *running, args consolidateArgs) error {
 	w, err := h.readWork(ctx, args.Project)
+	var done bool
+	if err == nil {
+		done, err = h.withdraw(ctx, w)
+	}
+	if err == nil && done {
+		w, err = h.readWork(ctx, args.Project)
+	}
 	if err != nil {
 		return err
 	}
@@ -86,6 +98,9 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 		}
 		if err == nil {
 			err = w.readEdits(ctx, tx)
+		}
+		if err == nil {
+			err = w.readLive(ctx, tx)
 		}
 		return err
 	})
@@ -210,7 +225,13 @@ func (h *Hub) nextGeneration(
 	if err != nil {
 		return nil, false, err
 	}
-	open = len(made.Open) > 0
+	next, err = h.pack(w, made)
+	return next, len(made.Open) > 0, err
+}
+
+// pack makes the generation of a memory; nil if it has the files of the parent.
+func (h *Hub) pack(w *work, made memoir.Consolidation) (next *generation, err error) {
+	in := w.input
 	beside, newest := memory.Files{}, slices.SortedStableFunc(slices.Values(in.Extractions),
 		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
 	if len(newest) > 0 {
@@ -222,7 +243,7 @@ func (h *Hub) nextGeneration(
 		files, counts, err = files.Redacted(h.scanner.Session())
 	}
 	if err != nil || w.parent.number > 0 && files.Equal(w.parent.files) {
-		return nil, open, err
+		return nil, err
 	}
 	made = consolidate.WithOrigins(made, in)
 	next = &generation{number: w.parent.number + 1, files: files}
@@ -233,7 +254,7 @@ func (h *Hub) nextGeneration(
 		err = memoir.Errorf(memoir.CodeInvalid, "", "the archive has %d bytes, more than %d",
 			len(next.archive), wire.MaxArchive)
 	}
-	return next, open, err
+	return next, err
 }
 
 // inputsOf returns the inputs of a generation. Of an open session it is what the parent has.

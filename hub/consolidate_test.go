@@ -206,6 +206,28 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 	}
 	anna.fetch(shop, "").wants(t, "4", "drops tabs", "!retries twice")
 	measured(t, d, "memoir_hub_generations_waiting 0")
+
+	// What is withdrawn is not served until somebody accepts the next one.
+	anna.push(shop, finding("Zebras are striped."))
+	d.Idle(t)
+	anna.push(shop, finding("The cache is slow.").Hash)
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "6", "drops tabs", "!cache is slow", "!Zebras")
+	if err := d.Admin.Accept(t.Context(), shop, 5); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Errorf("a generation with what was withdrawn: %v", err)
+	}
+	if err := d.Admin.Accept(t.Context(), shop, 7); err != nil {
+		t.Fatal(err)
+	}
+	anna.fetch(shop, "").wants(t, "7", "drops tabs", "Zebras", "!cache is slow")
+	anna.push(shop, finding("Zebras are striped.").Hash, finding("The parser drops tabs.").Hash)
+	d.Idle(t)
+	if f := anna.fetch(shop, ""); f.number != "8" || f.sessions != "" || !strings.Contains(f.text, "Nothing is left") {
+		t.Errorf("generation %s of nothing:\n%s", f.number, f.text)
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.generation WHERE number = parent + 1"); n != 8 {
+		t.Errorf("%d generations", n)
+	}
 	d.Must(t, "ALTER FUNCTION memoir.measures RENAME TO gone") // what the database does not say is missing, and no more
 	measured(t, d, "memoir_hub_connections_busy 0", "!memoir_hub_generations_waiting")
 }

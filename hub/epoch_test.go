@@ -1,8 +1,10 @@
 package hub_test
 
 import (
+	"strings"
 	"testing"
 
+	"memoir"
 	"memoir/hub"
 	"memoir/hub/hubtest"
 	"memoir/team/wire"
@@ -87,6 +89,10 @@ func TestServingIsRefused(t *testing.T) {
 	d.Must(t, "DELETE FROM memoir.migration")
 	if check(hubtest.Serve) == nil {
 		t.Error("an older schema is served")
+	}
+	d.Must(t, "INSERT INTO memoir.migration (version) VALUES (2)")
+	if _, err := d.Owner.Migrate(t.Context(), hubtest.Serve); !strings.Contains(memoir.HintOf(err), "002.sql") {
+		t.Errorf("a schema that no step begins at: %v", err)
 	}
 	if _, err := d.Owner.Migrate(t.Context(), hubtest.Owner); err == nil {
 		t.Error("one role migrates and serves")

@@ -56,7 +56,8 @@ func (h *Hub) answering(route string, do answer) http.Handler {
 			refused := h.refusal(err)
 			status, code, out = refused.status, refused.Code, refused.Problem
 			refused.say(w)
-			if code != wire.CodeNotFound && code != wire.CodeUnavailable {
+			guess := code == wire.CodeNotFound && r.PathValue("id") == "" // of no address, or of a project without an archive
+			if !guess && code != wire.CodeUnavailable {
 				ctx := context.WithoutCancel(r.Context()) // the caller may have gone
 				if err := h.audit(ctx, token, h.address(r), route, refused); err != nil {
 					h.log.Error("a refusal is not in the audit", "route", route, "code", code, "error", asError(err).Error())

@@ -4,12 +4,11 @@
 //
 // Read migration/003.sql first (the tables and their walls), then tenant.go (a transaction of a member), push.go,
 // pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do). Of workers, read job.go
-// (the queue), consolidate.go (generations), spend.go (a model and its limits) and archive.go (what readers get).
-// page.go has pages for operators.
+// (the queue), consolidate.go and withdraw.go (generations), spend.go (a model and its limits) and archive.go (what
+// readers get). page.go has pages for operators.
 package hub
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -46,7 +45,7 @@ type Options struct {
 	Database string        // a URL or DSN of PostgreSQL, also behind PgBouncer in transaction mode
 	Log      *slog.Logger  // nil: nothing is logged
 	Proxied  bool          // a proxy is in front: it says who calls, and whether they came by https
-	Debounce time.Duration // a project's rest after a push, before it is consolidated; 0: 30 seconds
+	Debounce time.Duration // a project's rest after a push, before it is consolidated
 }
 
 // Open returns a hub whose connections are made when they are needed. Close ends them.
@@ -71,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Hub, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Hub{pool: pool, scanner: scanner, log: o.Log, metrics: newMetrics(pool, o.Log), proxied: o.Proxied,
-		audited: counts{lasts: time.Minute}, debounce: cmp.Or(o.Debounce, defaultDebounce)}
+		audited: counts{lasts: time.Minute}, debounce: o.Debounce}
 	return h, h.openQueue()
 }
 

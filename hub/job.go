@@ -52,8 +52,6 @@ const (
 	riverSchema = "river"
 	// maxFailures is how often a job fails until it is discarded. River's own bound also counts workers that were killed.
 	maxFailures, maxAttempts = 3, 100
-	// defaultDebounce is how long a project rests after a push, so that many pushes are one consolidation.
-	defaultDebounce = 30 * time.Second
 	// rescueEvery is River's interval between searches for jobs whose worker was killed.
 	rescueEvery = 30 * time.Second
 	// modelPause is how long a job waits for a model that is not available, whoever's fault that is.
@@ -68,7 +66,7 @@ type WorkOptions struct {
 	Workers     int           // jobs at a time; 0: none
 	PollOnly    bool          // needs no LISTEN: behind PgBouncer
 	Timeout     time.Duration // of a job; 0: 15 minutes
-	RescueAfter time.Duration // of a killed worker's job, above Timeout; 0: a minute
+	RescueAfter time.Duration // of a killed worker's job, above Timeout, and above 30 seconds; 0: a minute
 	Retry       time.Duration // after the first failure, then twice and four times that; 0: 3 minutes
 }
 
@@ -98,6 +96,13 @@ func (h *Hub) queue(ctx context.Context, tx pgx.Tx, all ...river.JobArgs) error 
 		return nil
 	}
 	_, err := h.jobs.InsertManyTx(ctx, tx, params)
+	return err
+}
+
+// hasten lets a consolidation that waits, for a model or after a failure, begin as if it was queued now.
+func (h *Hub) hasten(ctx context.Context, tx pgx.Tx, project int64) error {
+	_, err := tx.Exec(ctx, `UPDATE river.river_job SET scheduled_at = least(scheduled_at, $2) WHERE kind = 'consolidate'
+		AND state IN ('scheduled', 'retryable') AND (args->>'project')::bigint = $1`, project, time.Now().Add(h.debounce))
 	return err
 }
 
@@ -148,6 +153,10 @@ func (h *Hub) Work(ctx context.Context, o WorkOptions) error {
 	if o.Workers <= 0 {
 		<-ctx.Done()
 		return nil
+	}
+	if o.Timeout < 0 || o.RescueAfter != 0 && o.RescueAfter <= rescueEvery {
+		return memoir.Errorf(memoir.CodeUsage, "", "jobs of killed workers are looked for every %s: --rescue-after "+
+			"is longer, and --job-timeout not negative", rescueEvery)
 	}
 	o.Timeout, o.RescueAfter = cmp.Or(o.Timeout, 15*time.Minute), cmp.Or(o.RescueAfter, time.Minute)
 	rescue := o.Timeout + max(o.RescueAfter-rescueEvery, time.Second)

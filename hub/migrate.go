@@ -65,6 +65,10 @@ func (h *Hub) migrateOnce(ctx context.Context, tx pgx.Tx, serveRole string) (n i
 	if version >= SchemaVersion() {
 		return 0, true, apply(ctx, tx, "grants", serveRole)
 	}
+	if 0 < version && version < first {
+		return 0, false, memoir.Errorf(memoir.CodeConfig, "migrate it first with the last checkout that has "+
+			"hub/migration/002.sql", "the schema has version %d, and this program begins with %d", version, first)
+	}
 	next := version + 1
 	if version == 0 {
 		next = first

@@ -45,15 +45,22 @@ func answer(_ int, c modeltest.Call) modeltest.Step {
 }
 
 func TestAModelsMemoryLosesWhatIsWithdrawn(t *testing.T) {
-	d, anna, server := modelled(t, nil, answer)
+	var away atomic.Bool
+	d, anna, server := modelled(t, nil, func(n int, c modeltest.Call) modeltest.Step {
+		if away.Load() {
+			return modeltest.Step{Status: 401}
+		}
+		return answer(n, c)
+	})
 	d.Workers(t, hub.WorkOptions{Workers: 1})
 	gone, stays := task("one", "Ported the zebra parser."), task("one", "Wrote the yak docs.")
-	anna.push(shop, gone, stays, task("two", "Tuned the heron cache."))
+	heron := task("two", "Tuned the heron cache.")
+	anna.push(shop, gone, stays, heron)
 	d.Idle(t)
 	anna.fetch(shop, "").wants(t, "1", "zebra", "heron") // the scribe tells one task of a session
 	anna.push(shop, gone.Hash)
 	d.Idle(t)
-	anna.fetch(shop, "").wants(t, "2", "!zebra", "yak", "heron")
+	anna.fetch(shop, "").wants(t, "3", "!zebra", "yak", "heron") // the second has nothing of that session
 	asked := len(server.Calls())
 	anna.push(shop, withBody(`{"kind":"Task","text":"Mine.","signal":"model"}`, true))
 	d.Idle(t)
@@ -63,6 +70,18 @@ func TestAModelsMemoryLosesWhatIsWithdrawn(t *testing.T) {
 	if n := d.Number(t, "SELECT count(*) FROM memoir.ledger WHERE ended AND tokens > 0"); n != 2 {
 		t.Errorf("%d calls are in the ledger", n)
 	}
+	away.Store(true)
+	anna.push(shop, task("three", "Came while the model was away."))
+	d.Idle(t)
+	anna.push(shop, heron.Hash)
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "4", "yak", "!heron", "!Came while")
+	away.Store(false)
+	if err := d.Admin.SetPolicy(t.Context(), func(*hub.Policy) {}); err != nil { // what waits is tried
+		t.Fatal(err)
+	}
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "5", "yak", "!heron", "Came while")
 }
 
 func TestALimitIsNeverExceeded(t *testing.T) {

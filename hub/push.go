@@ -70,11 +70,18 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		if needed == wire.Writer {
 			by := whose{reached, hash, p.Project}
 			hashes := slices.Concat(queueStatements(b, by, p.Statements, len(p.Edits), count), queueEdits(b, by, p.Edits, count))
-			b.Queue(`SELECT encode(g.hash, 'hex') FROM `+reached+` t JOIN memoir.tombstone g
+			b.Queue(`SELECT encode(g.hash, 'hex'), g.replaced FROM `+reached+` t JOIN memoir.tombstone g
 				ON g.organisation = t.organisation AND g.project = t.project AND g.member = t.member
 				WHERE g.hash IN (SELECT decode(h, 'hex') FROM unnest($3::text[]) h)`, hash, p.Project, hashes).
-				Query(func(rows pgx.Rows) (err error) {
-					pushed.Withdrawn, err = pgx.CollectRows(rows, pgx.RowTo[string])
+				Query(func(rows pgx.Rows) error {
+					var hash string
+					var again bool
+					_, err := pgx.ForEachRow(rows, []any{&hash, &again}, func() error {
+						if pushed.Withdrawn = append(pushed.Withdrawn, hash); again {
+							pushed.Again = append(pushed.Again, hash)
+						}
+						return nil
+					})
 					return err
 				})
 		}
@@ -85,6 +92,9 @@ func (h *Hub) push(ctx context.Context, token string, p wire.Push) (wire.Pushed,
 		c, err := asMemberIn(ctx, tx, token, nil, store)
 		if pushed.Epoch = c.epoch; err == nil && pushed.New > 0 {
 			err = h.queue(ctx, tx, consolidateArgs{project})
+		}
+		if err == nil && len(p.Tombstones) > 0 {
+			err = h.hasten(ctx, tx, project)
 		}
 		return err
 	})
@@ -98,20 +108,20 @@ func queueProject(b *pgx.Batch, hash []byte, key string) {
 }
 
 // queueTombstones numbers the tombstones before the statements, and deletes what they withdraw. A person withdraws it,
-// for ever.
+// for ever, unless the machine only ends its sharing.
 func queueTombstones(b *pgx.Batch, hash []byte, p wire.Push, count func(pgconn.CommandTag) error) {
 	const mine = `memoir.reach($1, $2, 'reader') t, unnest($3::text[]) WITH ORDINALITY AS i(hash, n)`
 	const same = ` o.organisation = t.organisation AND o.project = t.project AND o.member = t.member
 		AND o.hash = decode(i.hash, 'hex')`
-	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
-		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n FROM `+mine+`
+	b.Queue(`INSERT INTO memoir.tombstone (organisation, project, member, hash, seq, replaced)
+		SELECT t.organisation, t.project, t.member, decode(i.hash, 'hex'), t.newest - $4 + i.n, $5 FROM `+mine+`
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
-		hash, p.Project, p.Tombstones, p.Items()).Exec(count)
+		hash, p.Project, p.Tombstones, p.Items(), p.Unshared).Exec(count)
 	for _, table := range []string{"statement", "edit"} {
 		b.Queue(`DELETE FROM memoir.`+table+` o USING `+mine+` WHERE`+same, hash, p.Project, p.Tombstones)
 	}
-	b.Queue(`UPDATE memoir.tombstone o SET replaced = false FROM `+mine+` WHERE o.replaced AND`+same,
-		hash, p.Project, p.Tombstones)
+	b.Queue(`UPDATE memoir.tombstone o SET replaced = false FROM `+mine+` WHERE o.replaced AND NOT $4 AND`+same,
+		hash, p.Project, p.Tombstones, p.Unshared)
 }
 
 // whose is a table with one row: whose statements are stored, and where. $1 and $2 are its parameters.

@@ -34,8 +34,8 @@ const serveVariable, listenVariable = "MEMOIR_TEST_HUB", "MEMOIR_TEST_LISTEN"
 
 func TestMain(m *testing.M) {
 	if database := os.Getenv(serveVariable); database != "" {
-		h, err := hub.Open(context.Background(), hub.Options{Database: database, Debounce: -1})
-		work := hub.WorkOptions{Workers: 1, PollOnly: true, Timeout: 10 * time.Second, RescueAfter: time.Second}
+		h, err := hub.Open(context.Background(), hub.Options{Database: database})
+		work := hub.WorkOptions{Workers: 1, PollOnly: true, Timeout: 10 * time.Second, RescueAfter: 31 * time.Second}
 		if listen := os.Getenv(listenVariable); err == nil && listen == "" {
 			work.Workers = 2
 			fmt.Println("ready")

@@ -108,6 +108,10 @@ func (w two) check(t *testing.T) {
 	}
 	limited.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+all[0].ID, nil)
 	w.theirs.refused(wire.CodeNotFound, "DELETE", "/v1/machines/"+all[0].ID, nil)
+	if n := w.Number(t, `SELECT count(*) FROM memoir.audit JOIN memoir.member m ON m.id = member
+		WHERE action = 'DELETE /v1/machines/{id}' AND code = 'not_found' AND name IN ('limited', 'ben')`); n < 1 {
+		t.Error("who asks for another's machine is not in the audit")
+	}
 	w.ours.must("DELETE", "/v1/machines/"+all[0].ID, nil, nil)
 	w.ours.refused(wire.CodeRevoked, "GET", "/v1/me", nil)
 }

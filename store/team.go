@@ -132,6 +132,7 @@ type Sent struct {
 	Hash      string
 	Withdrawn bool
 	Told      bool // the hub has it so; else it may
+	Shared    bool // the project is; of Outbox only
 }
 
 // EditsOf begins the key of what is a session in the outbox: the hand edits of the project with the key behind it.
@@ -164,8 +165,9 @@ func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing,
 					o.Extraction = &found
 				}
 			}
-			o.Sent = collect(t, func(scan scanner, one *Sent) { scan(&one.Key, &one.Hash, &one.Withdrawn, &one.Told) },
-				`SELECT key, hash, withdrawn, told FROM sent WHERE session_key = ?`, o.Session)
+			o.Sent = collect(t, func(scan scanner, one *Sent) {
+				scan(&one.Key, &one.Hash, &one.Withdrawn, &one.Told, &one.Shared)
+			}, `SELECT key, hash, withdrawn, told, key IN (SELECT key FROM share) FROM sent WHERE session_key = ?`, o.Session)
 		}
 		return out
 	}, "reading the outbox")
@@ -269,6 +271,12 @@ func receive(t tx, projectID, origin string, c Received) []string {
 			return nil
 		}
 		return []string{base}
+	}
+	if c.Member == "" && origin == FromHub { // another machine withdrew what this one still shares: the hub is asked again
+		const sent = ` sent WHERE hash = ?1 AND told AND NOT withdrawn
+			AND key = (SELECT key FROM share WHERE project_id = ?2)`
+		resend(t, `SELECT session_key FROM`+sent, c.Hash, projectID)
+		t.exec(`UPDATE sent SET told = 0 WHERE (key, hash) IN (SELECT key, hash FROM`+sent+`)`, c.Hash, projectID)
 	}
 	group := memoir.ReceivedKey(c.Member, "") // it is the member's alone, whose name may have a dash
 	return t.texts(`UPDATE received SET statements = '' WHERE project_id = ?1 AND origin = ?2 AND hash = ?3

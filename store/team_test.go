@@ -35,7 +35,7 @@ func TestWhatChangesAnExtractionFillsTheOutbox(t *testing.T) {
 	if o.Key != "host.example/a/b" || o.Extraction == nil || len(o.Extraction.Statements) == 0 || len(o.Sent) != 0 {
 		t.Fatalf("shared: %+v", o)
 	}
-	sent := []Sent{{Key: o.Key, Hash: "h1"}}
+	sent := []Sent{{Key: o.Key, Hash: "h1", Shared: true}}
 	must(t, deliver(t, s, o, sent, true))
 	if got := outbox(t, s); len(got) != 0 {
 		t.Fatalf("delivered: %+v", got)

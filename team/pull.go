@@ -73,6 +73,7 @@ func (s *syncing) pullPage(ctx context.Context, share store.Share, at wire.Curso
 		one, ok := arrived(c, s.hub.Member, s.Scanner)
 		today := s.Now.UTC().Format(time.DateOnly) // a clock may be ahead
 		one.Day, one.Statement.At = min(one.Day, today), min(one.Statement.At, today)
+		s.more = s.more || one.Gone && one.Member == ""
 		if ok && (one.Member != "" || one.Gone || !s.forgotten[c.Session]) {
 			changes = append(changes, one)
 		}

@@ -93,6 +93,8 @@ type syncing struct {
 	failed    map[string]error  // of projects, by key
 	sessions  map[string]string // of statements that are being sent, by hash
 	refused   map[string]bool   // hashes of statements and edits that the hub refuses
+	again     []string          // those of a page that the hub takes under another hash
+	more      bool              // to push, now that another machine has withdrawn what this one shares
 	older     bool              // the hub takes no edits yet
 	forgotten map[string]bool   // hashes of sessions
 }
@@ -123,20 +125,26 @@ func (s *syncing) run(ctx context.Context, what int) (err error) {
 	}
 	err = cmp.Or(err, errForgotten)
 	for tries := 0; tries == 0 && err == nil || tries < 3 && errors.Is(err, errAgain); tries++ {
-		err, s.failed, s.refused = nil, map[string]error{}, map[string]bool{}
-		s.unhold(everySession)
-		for _, tombstones := range []bool{true, false} { // they travel first
-			if what&Push != 0 && err == nil {
-				err = s.push(ctx, tombstones)
-			}
-		}
-		if what&Pull != 0 && err == nil {
-			err = s.pull(ctx)
-		}
+		err = s.exchange(ctx, what)
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.failed)) {
 		if one := s.failed[key]; one != errReads {
 			err = errors.Join(err, memoir.Errorf(memoir.CodeHub, memoir.HintOf(one), "%s: %w", key, one))
+		}
+	}
+	return err
+}
+
+// exchange pushes, tombstones first, and pulls. What another machine withdrew, the hub is asked about, and gets again.
+func (s *syncing) exchange(ctx context.Context, what int) (err error) {
+	s.failed, s.refused, s.again, s.more = map[string]error{}, map[string]bool{}, nil, false
+	s.unhold(everySession)
+	for step, tombstones := range []bool{true, false, false, false} {
+		if step == 2 && what&Pull != 0 && err == nil {
+			err = s.pull(ctx)
+		}
+		if what&Push != 0 && (step < 2 || s.more) && err == nil {
+			err = s.push(ctx, tombstones)
 		}
 	}
 	return err
@@ -198,7 +206,7 @@ func (s *syncing) push(ctx context.Context, tombstones bool) error {
 // nothing there that nobody withdraws, and then that it has.
 func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstones bool) error {
 	parcels := map[string]*wire.Push{}
-	s.leaving = leaving{} // what changes from now on changes the outbox, too
+	s.again, s.leaving = nil, leaving{} // what changes from now on changes the outbox, too
 	var all []store.Delivery
 	for _, o := range page {
 		all = append(all, s.compare(ctx, o, tombstones, parcels))
@@ -215,8 +223,10 @@ func (s *syncing) pushPage(ctx context.Context, page []store.Outgoing, tombstone
 		d := &all[i]
 		for j := range d.Sent {
 			failed := s.failed[d.Sent[j].Key] != nil || s.older && strings.HasPrefix(d.Of.Session, store.EditsOf)
+			again := !d.Sent[j].Withdrawn && slices.Contains(s.again, d.Sent[j].Hash)
+			d.Sent[j].Withdrawn, s.more = d.Sent[j].Withdrawn || again, s.more || again
 			d.Sent[j].Told = !failed && !s.refused[d.Sent[j].Hash]
-			d.Whole = d.Whole && !failed
+			d.Whole = d.Whole && !failed && !again
 		}
 	}
 	return s.Store.Deliver(ctx, all, true)
@@ -232,19 +242,20 @@ func (s *syncing) compare(
 	}
 	wanted, held, waits := s.wanted(ctx, o)
 	d, known := store.Delivery{Of: o, Whole: !tombstones && !waits}, map[string]bool{}
-	parcel := func(key, hash string, withdrawn bool) *wire.Push {
-		if parcels[key] == nil {
-			parcels[key] = &wire.Push{Project: key}
+	parcel := func(key, hash string, withdrawn, unshared bool) *wire.Push {
+		of := key + map[bool]string{true: "\nunshared"}[unshared]
+		if parcels[of] == nil {
+			parcels[of] = &wire.Push{Project: key, Unshared: unshared}
 		}
 		d.Sent = append(d.Sent, store.Sent{Key: key, Hash: hash, Withdrawn: withdrawn})
-		return parcels[key]
+		return parcels[of]
 	}
 	for _, was := range o.Sent {
 		stays := wanted[was.Hash] != nil
 		if (stays || waits) && was.Key == o.Key && !was.Withdrawn {
 			known[was.Hash] = was.Told
 		} else if !was.Withdrawn || !was.Told {
-			p := parcel(was.Key, was.Hash, true)
+			p := parcel(was.Key, was.Hash, true, !was.Shared && !s.forgotten[wire.SessionHash(o.Session, "")])
 			p.Tombstones = append(p.Tombstones, was.Hash)
 		}
 	}
@@ -255,7 +266,7 @@ func (s *syncing) compare(
 	s.state.Held = append(s.state.Held, held...)
 	for _, hash := range slices.Sorted(maps.Keys(wanted)) {
 		if !known[hash] {
-			wanted[hash](parcel(o.Key, hash, false))
+			wanted[hash](parcel(o.Key, hash, false, false))
 			s.sessions[hash] = o.Session
 		}
 	}
@@ -267,7 +278,8 @@ func (s *syncing) compare(
 // error does.
 func (s *syncing) send(ctx context.Context, p wire.Push) error {
 	for p.Items() > 0 {
-		part := wire.Push{Project: p.Project, Tombstones: p.Tombstones[:min(len(p.Tombstones), wire.MaxItems)]}
+		part := wire.Push{Project: p.Project, Unshared: p.Unshared}
+		part.Tombstones = p.Tombstones[:min(len(p.Tombstones), wire.MaxItems)]
 		n := 0
 		for size := 80 * len(part.Tombstones); n < min(len(p.Statements), wire.MaxItems-len(part.Tombstones)); n++ {
 			if size += len(p.Statements[n].Body) + 300; size > wire.MaxBytes-4*wire.MaxProject {
@@ -288,9 +300,9 @@ func (s *syncing) send(ctx context.Context, p wire.Push) error {
 		switch {
 		case err == nil:
 			s.report.Sent, s.report.Withdrawn = s.report.Sent+n, s.report.Withdrawn+len(part.Tombstones)
-			s.report.Edits += len(part.Edits)
+			s.report.Edits, s.again = s.report.Edits+len(part.Edits), append(s.again, done.Again...)
 			for _, hash := range done.Withdrawn {
-				if _, known := s.sessions[hash]; known {
+				if _, known := s.sessions[hash]; known && !slices.Contains(done.Again, hash) {
 					s.refuse(hash, p.Project, "withdrawn before; the hub does not take it again")
 				}
 				if len(part.Edits) > 0 {

@@ -194,9 +194,9 @@ var workFlags = []cli.Flag{
 		Usage: "look for jobs each second instead of listening: behind PgBouncer in transaction mode"},
 	&cli.DurationFlag{Name: "job-timeout", Value: 15 * time.Minute, Usage: "give a job up after `DURATION`"},
 	&cli.DurationFlag{Name: "rescue-after", Value: time.Minute,
-		Usage: "try the job of a worker that was killed again `DURATION` after its timeout"},
+		Usage: "try the job of a worker that was killed again `DURATION` after its timeout, at least 31s"},
 	&cli.DurationFlag{Name: "debounce", Value: 30 * time.Second,
-		Usage: "consolidate a project `DURATION` after the first push since the last time"},
+		Usage: "consolidate a project `DURATION` after the first push since the last time; 0: at once"},
 }
 
 func (r run) workOptions(workers string) hub.WorkOptions {

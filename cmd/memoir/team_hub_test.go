@@ -128,6 +128,37 @@ func TestMembersAndMachinesShareAProjectThroughAHub(t *testing.T) {
 	}
 }
 
+// What one machine of a member does not share any more, another one still does. What a person forgot stays away.
+func TestAMachineSharesOnWhatAnotherUnshares(t *testing.T) {
+	t.Parallel()
+	h := newTeamHub(t)
+	sent := func(s scene) int { return s.status().Team.Shares[0].Sent }
+	for _, s := range []scene{h.a, h.c} {
+		s.said("one", "Hello.", "make one", "")
+		s.said("two", "Hello.", "make two", "")
+	}
+	h.sync()
+	before := sent(h.c)
+	h.a.good("forget", "two", "--yes")
+	h.a.good("team", "unshare", appKey, "--yes")
+	h.c.run()
+	h.b.run()
+	h.b.wants(t, "make one", "make first-c", "!make two", "!make first-a")
+	if n := sent(h.c); n != before-1 || len(h.c.status().Team.Held) != 1 {
+		t.Errorf("%d of %d sent, %+v", n, before, h.c.status().Team)
+	}
+	h.a.good("team", "share", appKey, "--yes")
+	h.sync()
+	if n := h.Number(t, `SELECT count(*) FROM memoir.statement WHERE strpos(body::text, 'make one') > 0`); n != 1 {
+		t.Errorf("%d statements of one session", n)
+	}
+	h.a.good("forget", "one", "--yes")
+	h.c.run()
+	h.c.good("team", "leave", "--yes")
+	h.b.run()
+	h.b.wants(t, "!make one", "!make two", "make first-a", "!make first-c")
+}
+
 // A hub consolidates what two members share: their memories begin with the same bytes.
 func TestMemoriesBeginWithWhatAHubMade(t *testing.T) {
 	t.Parallel()

@@ -81,7 +81,7 @@ func (c *Cluster) NewDatabase(name string) (*Database, error) {
 	if err := c.Exec("postgres", "CREATE DATABASE "+name+" OWNER "+Owner); err != nil {
 		return nil, err
 	}
-	owner, err := hub.Open(ctx, hub.Options{Database: c.URL(Owner, name, false), Debounce: -1})
+	owner, err := hub.Open(ctx, hub.Options{Database: c.URL(Owner, name, false)})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ var unpacker, _ = zstd.NewReader(nil) // without options, it does not fail
 // Hub serves the database until the test ends, and returns its address.
 func (d *Database) Hub(t testing.TB) string {
 	t.Helper()
-	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Debounce: -1, Log: d.Log})
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Log: d.Log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func (d *Database) Hub(t testing.TB) string {
 // consolidated soon after a push.
 func (d *Database) Workers(t testing.TB, o hub.WorkOptions) {
 	t.Helper()
-	h, err := hub.Open(t.Context(), hub.Options{Database: d.URL(Serve, d.Name, o.PollOnly), Debounce: -1, Log: d.Log})
+	h, err := hub.Open(t.Context(), hub.Options{Database: d.URL(Serve, d.Name, o.PollOnly), Log: d.Log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,6 +86,9 @@ type Push struct {
 	Statements []Statement `json:"statements,omitempty"`
 	Edits      []Edit      `json:"edits,omitempty"`
 	Tombstones []string    `json:"tombstones,omitempty"` // hashes of the member's; they need not be known
+	// Unshared says that the machine shares the project no more. Another one of the member may send again what the
+	// tombstones withdraw, unless a person withdrew it.
+	Unshared bool `json:"unshared,omitempty"`
 }
 
 // Items counts what a push has.
@@ -97,6 +100,7 @@ type Pushed struct {
 	New   int    `json:"new"` // items that were not known
 	// Withdrawn are the hashes of statements and edits that are not stored, since they have a tombstone.
 	Withdrawn []string `json:"withdrawn,omitempty"`
+	Again     []string `json:"again,omitempty"` // those of them that may be sent under another hash
 }
 
 // Cursor is a place in a project's changes: "EPOCH.SEQ", opaque to a client. A hub whose database was restored has a

@@ -42,8 +42,13 @@ func shown(t *testing.T) (*hubtest.Database, http.Handler) {
 	if err := d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Review = true }); err != nil {
 		t.Fatal(err)
 	}
-	anna.push(shop, gone.Hash)
+	anna.push(shop, finding("Zebras are striped."))
 	d.Idle(t)
+	d.Must(t, `WITH gone AS (DELETE FROM memoir.statement WHERE hash = decode('`+gone.Hash+`', 'hex')
+			RETURNING organisation, project, member, hash),
+		raised AS (UPDATE memoir.project SET seq = seq + 1 WHERE key = '`+shop+`' RETURNING id, seq)
+		INSERT INTO memoir.tombstone (organisation, project, member, hash, seq)
+		SELECT organisation, project, member, hash, seq FROM gone JOIN raised ON id = project`) // no worker has seen it yet
 	d.Must(t, `INSERT INTO memoir.ledger (organisation, project, model, tokens, cost, ended)
 		SELECT organisation, id, unnest(ARRAY['a-large-model', '<b>small</b>']), 1000, 0.25, true FROM memoir.project WHERE key = '`+shop+`'`)
 	d.Must(t, `INSERT INTO river.river_job (kind, queue, args, max_attempts, state, finalized_at, errors)
@@ -70,15 +75,15 @@ func shown(t *testing.T) (*hubtest.Database, http.Handler) {
 
 // shownPages are addresses with texts that each page must have; with "!" none.
 var shownPages = map[string][]string{
-	"/projects": {"generation 2 waits for a review", "3 statements of 2 members, the newest of 2026-11-28",
+	"/projects": {"generation 2 waits for a review", "4 statements of 2 members, the newest of 2026-11-28",
 		"host/a &lt;i&gt;project&lt;/i&gt;?x=1&amp;y", "No memory is published", "!strange"},
 	"/projects/github.com%2Facme%2Fshop/memory": {"Generation 1, which machines get", "drops tabs", "anna 2026-11-28</summary>",
 		"anna, 2026-11-28, Findings", "1 text withdrawn since may", `memory?n=2&amp;from=1">Generation 2 waits`},
-	"/projects/github.com%2Facme%2Fshop/memory?n=2":                {"which waits for a review", "!withdrawn since", "!drops tabs", "hour to warm"},
+	"/projects/github.com%2Facme%2Fshop/memory?n=2":                {"which waits for a review", "Zebras", "hour to warm"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=3":                {"has no generation 3"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=x":                {"n is a generation, not"},
 	"/projects/github.com%2Facme%2Fshop/generations":               {"waiting</span>", "published</span>", "memory?n=2&amp;from=1"},
-	"/projects/github.com%2Facme%2Fshop/memory?n=2&from=1":         {"Changes from generation 1", "<del>-- The parser drops tabs"},
+	"/projects/github.com%2Facme%2Fshop/memory?n=2&from=1":         {"Changes from generation 1", "<ins>&#43;- Zebras"},
 	"/projects/host%2Fa%20%3Ci%3Eproject%3C%2Fi%3E%3Fx=1&y/memory": {"retries twice"},
 	"/projects/a.host%2Fempty/memory":                              {"No memory is published yet."},
 	"/projects/host%2Fstrange/memory":                              {"there is no project"},

@@ -10,7 +10,7 @@ QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/fa
 	memoir/internal/yamledit
 RACED := memoir/hub memoir/pipeline memoir/lease memoir/model memoir/pages memoir/store
 SHARED := ^Test(Walk|AScannerServesManyAtOnce|ADFAStaysRight|ReadersSeeWholeGenerationsOnly)
-SERIAL := ^Test(ASessionWithMoreSecretsThanAreRememberedIsGivenUp|EachLineOf|ASecretOfEveryRuleStopsAtTheHub)
+SERIAL := ^Test(A(SessionWithMore|SecretOfEvery|HomeOfAn|RunStoresNo|DamagedFile)|EachLineOf|Redacting|WhatIsHeldOf)
 COMMANDS := memoir/cmd/memoir
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)

@@ -74,11 +74,22 @@ func learn(sessions []*session) []part {
 		{headOnce, once, maxOthers},
 		{headCommands, commands(sessions), len(purposes) * maxOfPurpose},
 		{headKnown, known, maxKnown},
-		{headFailures, gather(sessions, memoir.StatementFailure), maxFailures},
+		{headFailures, failures(sessions), maxFailures},
 		{headEnvironment, gather(sessions, memoir.StatementEnvironment), maxOthers},
 		{headRecent, recent(sessions, known), maxRecent},
 		{headOpen, open, maxOthers},
 	}
+}
+
+// failures returns the failures with what passed. Of several things that passed after the same one, the newest counts.
+func failures(sessions []*session) []*claim {
+	all := gather(sessions, memoir.StatementFailure)
+	return slices.DeleteFunc(slices.Clone(all), func(c *claim) bool {
+		return slices.ContainsFunc(all, func(o *claim) bool {
+			return o.theirs() <= c.theirs() && o.newest().rank > c.newest().rank && o.Signature != "" &&
+				o.Signature == c.Signature && o.Command == c.Command && o.differs(c)
+		})
+	})
 }
 
 // wishes returns what a person wants, and the rules that they stated in one session only, newest first. Whether

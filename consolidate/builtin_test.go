@@ -77,6 +77,10 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			session(0, id(1), "Failures: `cargo test cache --lib` failed: no library targets found; fixed by `cargo test cache`"),
 			session(1, id(2), "Failures: `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade`"),
 		}, []string{"- `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade` " + last(2) + ", +1]"}},
+		{"the later fix of the same failure counts", "## Failures and fixes", []memoir.Extraction{
+			session(0, id(1), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"),
+			session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d books`"),
+		}, []string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d books` " + last(2) + "]"}},
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},

@@ -6,7 +6,7 @@ import (
 )
 
 // repaired is the signal of failures that one command repaired: a command fails with an error line, one command that
-// changes something passes, and the same command passes. No file is edited in between, and nothing else runs but
+// changes something passes, and the same command passes. No file is edited in between, and nothing else passes but
 // readings.
 func repaired(s *session) []candidate {
 	var out []candidate
@@ -28,14 +28,15 @@ func repaired(s *session) []candidate {
 }
 
 // repair returns the one command that changed something before the same command passed; nil if there is none, or more.
+// Git repairs only its own commands: what it does to other ones is what an edit does.
 func (s *session) repair(r *run, later []*run) (remedy, again *run) {
 	for _, l := range later {
 		switch {
-		case l.filter || l.looks():
+		case l.filter || l.looks() || l.status == statusFailed && !sameHead(r, l):
 		case l.text == r.text && l.dir == r.dir && l.status == statusPassed && remedy != nil &&
 			!s.editedBetween(r.item, l.item):
 			return remedy, l
-		case remedy != nil || sameHead(r, l) || !l.changes():
+		case remedy != nil || sameHead(r, l) || !l.changes() || l.program == "git" && r.program != "git":
 			return nil, nil
 		default:
 			remedy = l
@@ -48,7 +49,7 @@ func (s *session) repair(r *run, later []*run) (remedy, again *run) {
 func (r *run) changes() bool {
 	purpose, _ := r.purpose()
 	return r.status == statusPassed && !r.dynamic && len(r.text) <= maxCommand && r.target == "" &&
-		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
+		!strings.Contains(r.text, "\n") && !viewers[r.program] &&
 		(!Checks(purpose) || slices.Contains(r.args, "install")) && !didNothing(r.call.output)
 }
 

@@ -177,11 +177,13 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a word that the list still has":   {memoir.StatementFailure, []string{"! gh run view 7 --json jobs,tries", "=> Unknown JSON field: \"tries\"", "$ gh run view 8 --json tries"}, ""},
 		"a fix by another program":         {memoir.StatementFailure, []string{"! make unit -C src/a", "=> sh: parallel: command not found", "$ go test src/a"}, ""},
 		// repaired
-		"a repair by two commands": {memoir.StatementFailure, []string{"! go test ./...", "=> FAIL: connection refused", "$ docker pull db", "$ docker compose up -d db", "$ go test ./..."}, ""},
-		"a repair":                 {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ rg browser .", "$ npx playwright install chromium", "$ npm run e2e"}, "`npm run e2e` failed: Error: no browser was found; fixed by `npx playwright install chromium`"},
-		"a repair in one line":     {memoir.StatementFailure, []string{"! git push", "=> error: failed to push some refs", "$ git pull --rebase && git push"}, "fixed by `git pull --rebase`"},
-		"a repair beside an edit":  {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "~ e2e.ts", "$ npm run e2e"}, ""},
-		"a retry after a pause":    {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},
+		"a repair by two commands":   {memoir.StatementFailure, []string{"! go test ./...", "=> FAIL: connection refused", "$ docker pull db", "$ docker compose up -d db", "$ go test ./..."}, ""},
+		"a repair":                   {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ rg browser .", "$ npx playwright install chromium", "$ npm run e2e"}, "`npm run e2e` failed: Error: no browser was found; fixed by `npx playwright install chromium`"},
+		"a repair after another try": {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: getaddrinfo ENOTFOUND ledger", "! docker compose up -d ledger", "=> no such service: ledger", "$ docker compose up -d books", "$ npm run e2e"}, "fixed by `docker compose up -d books`"},
+		"a commit is no repair":      {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: connect ECONNREFUSED 127.0.0.1:5432", "$ git commit -m wip", "$ npm run e2e"}, ""},
+		"a repair in one line":       {memoir.StatementFailure, []string{"! git push", "=> error: failed to push some refs", "$ git pull --rebase && git push"}, "fixed by `git pull --rebase`"},
+		"a repair beside an edit":    {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "~ e2e.ts", "$ npm run e2e"}, ""},
+		"a retry after a pause":      {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},
 		// instruction
 		"a target that a file names":    {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop."}, "AGENTS.md says `make lint`: make: *** No rule to make target 'lint'"},
 		"a target that was added later": {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop.", "~ Makefile", "$ make lint"}, ""},

@@ -229,7 +229,7 @@ func TestAGenerationWaitsForItsReview(t *testing.T) {
 		t.Errorf("%d generations", n)
 	}
 	d.Must(t, "ALTER FUNCTION memoir.measures RENAME TO gone") // what the database does not say is missing, and no more
-	measured(t, d, "memoir_hub_connections_busy 0", "!memoir_hub_generations_waiting")
+	measured(t, d, "memoir_hub_stored_total", "!memoir_hub_generations_waiting")
 }
 
 // TestAPurgeMissesNoAcceptance is of one that runs while a generation is published, which queues no second purge then.

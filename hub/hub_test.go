@@ -346,4 +346,6 @@ func TestATokenOfContainersReplacesAndRevokesNone(t *testing.T) {
 	}
 	shared.must("GET", "/v1/me", nil, &me)
 	laptop.must("GET", "/v1/me", nil, &me)
+	d.Must(t, "UPDATE memoir.token SET expires = now() - interval '1 day' WHERE shared")
+	measured(t, d, `memoir_hub_tokens_ending{of="containers"} 1`)
 }

@@ -85,7 +85,7 @@ func (a Admin) Projects(ctx context.Context) (Table, error) {
 }
 
 // Status counts what the database holds, in one row; refused are requests of the last day, ending tokens that end in 14
-// days, and waiting projects with a generation that waits.
+// days or ended in the last 14, and waiting projects with a generation that waits.
 func (h *Hub) Status(ctx context.Context) (Table, error) {
 	return h.table(ctx, `SELECT (SELECT max(version) FROM memoir.migration) AS schema, epoch,
 			(SELECT count(*) FROM memoir.organisation) AS organisations,

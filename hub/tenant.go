@@ -65,15 +65,18 @@ func asMemberIn(
 	return c, cmp.Or(c.refused(), err)
 }
 
+// askToken is the hint for who has no valid token any more.
+const askToken = "ask for a new code to join with, or a new token"
+
 // refused says why nothing is done for a caller; nil if the token is valid.
 func (c caller) refused() error {
 	switch {
 	case c.machine == 0:
 		return refuse(401, wire.CodeUnauthorised, "this token is unknown", "")
 	case c.revoked:
-		return refuse(401, wire.CodeRevoked, "this machine's token is revoked", "ask for a new code to join with")
+		return refuse(401, wire.CodeRevoked, "this machine's token is revoked", askToken)
 	case !c.live:
-		return refuse(401, wire.CodeUnauthorised, "this machine's token has expired", "ask for a new code to join with")
+		return refuse(401, wire.CodeUnauthorised, "this machine's token has expired", askToken)
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func TestEverythingIsSentAgain(t *testing.T) {
 	must(t, deliver(t, s, o, []Sent{{Key: "k", Hash: "h", Told: true}, {Key: "k", Hash: "old", Withdrawn: true, Told: true}}, true))
 	must(t, s.ResendAll(t.Context()))
 	must(t, s.ResendAll(t.Context())) // again, after a kill
-	want := []Sent{{Key: "k", Hash: "h"}, {Key: "k", Hash: "old", Withdrawn: true}}
+	want := []Sent{{Key: "k", Hash: "h", Shared: true}, {Key: "k", Hash: "old", Withdrawn: true, Shared: true}}
 	if got := outbox(t, s)[o.Session]; got.Extraction == nil || !slices.Equal(got.Sent, want) {
 		t.Errorf("%+v", got)
 	}

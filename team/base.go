@@ -155,37 +155,23 @@ type Waiting struct {
 
 // Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
 // accepts that, if the hub has it as it was read, and receives it. If without names lines of it, each by a text, it
-// removes these for all members instead, by edits: the hub's next generation waits without them.
+// removes these for all members instead, by edits: the hub's next generation comes without them. If none waits, they
+// are lines of the published one.
 func Accept(
 	ctx context.Context, o Options, key string, without []string, agree func(Waiting) (bool, error),
 ) (w Waiting, err error) {
 	w.Project, w.Diffs, w.Without = key, []string{}, []string{}
 	now := cmp.Or(o.Now, time.Now())
 	_, c, err := dial(o.Home)
-	var files [2]memory.Files
-	for i, number := range []*int64{&w.Generation, &w.Published} {
-		if err != nil {
-			return w, err
-		}
-		found, failed := c.archive(ctx, key, "", i == 0)
-		if refused(failed) == wire.CodeNotFound || failed == nil && i == 0 && found.waits == 0 {
-			break // none, or a hub of the release before
-		}
-		if err = failed; err == nil {
-			var m memory.Manifest
-			files[i], m, err = cleaned(found, o.Scanner)
-			delete(files[i], memory.StatementsFile)
-			*number, w.Hash = int64(m.Generation), cmp.Or(w.Hash, strings.Trim(found.etag, `"`))
-		}
+	if err != nil {
+		return w, err
 	}
-	for _, change := range memory.Changes(files[1], files[0]) {
-		w.Diffs = append(w.Diffs, change.Diff)
-	}
+	shown, of, err := w.read(ctx, o, c, key, len(without) > 0)
 	edits, agreed := wire.Push{Project: key}, false
-	if err == nil && w.Generation > 0 {
-		w.Without, edits.Edits, err = removing(string(files[0][memoir.MemoryFile]), w.Generation, without, now)
+	if err == nil && len(without) > 0 {
+		w.Without, edits.Edits, err = removing(string(shown[memoir.MemoryFile]), of, without, now)
 	}
-	if err == nil && w.Generation > 0 {
+	if err == nil && of > 0 {
 		agreed, err = agree(w)
 	}
 	switch w.Accepted = agreed && len(without) == 0; {
@@ -200,6 +186,39 @@ func Accept(
 		_, err = Sync(ctx, o, Pull)
 	}
 	return w, err
+}
+
+// read reads what waits, or with live what machines get if nothing does, and how it differs. It returns its files and
+// number; that is 0 if there is none.
+func (w *Waiting) read(
+	ctx context.Context, o Options, c *client, key string, live bool,
+) (shown memory.Files, of int64, err error) {
+	var files [2]memory.Files
+	for i, number := range []*int64{&w.Generation, &w.Published} {
+		if err != nil {
+			return nil, 0, err
+		}
+		found, failed := c.archive(ctx, key, "", i == 0)
+		if refused(failed) == wire.CodeNotFound || failed == nil && i == 0 && found.waits == 0 {
+			if live && i == 0 {
+				continue
+			}
+			break // none, or a hub of the release before
+		}
+		if err = failed; err == nil {
+			var m memory.Manifest
+			files[i], m, err = cleaned(found, o.Scanner)
+			delete(files[i], memory.StatementsFile)
+			*number, w.Hash = int64(m.Generation), cmp.Or(w.Hash, strings.Trim(found.etag, `"`))
+		}
+	}
+	if of, shown = w.Generation, files[0]; of == 0 {
+		of, shown = w.Published, files[1]
+	}
+	for _, change := range memory.Changes(files[1], shown) {
+		w.Diffs = append(w.Diffs, change.Diff)
+	}
+	return shown, of, err
 }
 
 // removing returns the edits that remove lines of a MEMORY.md for all, each named by a text that it alone has.

@@ -254,6 +254,17 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	if b.run(); !strings.Contains(a.base(), "sort the queue") || !strings.Contains(b.base(), "sort the queue") || strings.Contains(a.good("status")+starts(a), "waits") {
 		t.Errorf("anna\n%s\nben\n%s\n%s", a.base(), b.base(), a.good("status"))
 	}
+	// If none waits, a line of what machines get is left out.
+	if out := a.good("team", "accept", appKey, "--without", "sort the queue", "--yes", "--json"); gjson.Get(out, "generation").Int() != 0 || gjson.Get(out, "without.#").Int() != 1 {
+		t.Error(out)
+	}
+	d.Idle(t)
+	if out := a.good("team", "accept", appKey, "--yes", "--json"); !gjson.Get(out, "accepted").Bool() {
+		t.Error(out)
+	}
+	if b.run(); strings.Contains(b.base(), "\n- \"sort the queue") { // statements are told nowhere
+		t.Error(b.base())
+	}
 
 	code, err := d.Admin.NewCode(t.Context(), "anna")
 	must(t, err)

@@ -224,14 +224,14 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			return true, p.confirm(c, do, o.Home)
 		})
 		return p.result(c, err, w, func() {
-			if w.Generation == 0 {
-				p.ui.say("no generation of %s waits", row.ID)
-				return
-			}
 			if len(without) > 0 {
 				p.ui.say("accepted nothing: the hub makes the next generation of %s, without %s", row.ID,
 					count(len(without), "line"))
-				p.ui.sayHint("`memoir team accept` shows it in a minute")
+				p.ui.sayHint("`memoir team accept` shows it in a minute, if the project is reviewed")
+				return
+			}
+			if w.Generation == 0 {
+				p.ui.say("no generation of %s waits", row.ID)
 				return
 			}
 			p.ui.say("accepted generation %d of %s", w.Generation, row.ID)

@@ -30,7 +30,7 @@ STABLE SECURITY DEFINER SET search_path = pg_catalog LANGUAGE sql AS $$
 	GROUP BY j.kind, j.state
 	UNION ALL SELECT 'tokens_ending', ARRAY[CASE WHEN t.shared THEN 'containers' ELSE 'machine' END], count(*)
 	FROM memoir.token t
-	WHERE t.revoked IS NULL AND t.expires > now() AND t.expires < now() + interval '14 days' GROUP BY t.shared
+	WHERE t.revoked IS NULL AND t.expires BETWEEN now() - interval '14 days' AND now() + interval '14 days' GROUP BY t.shared
 	UNION ALL SELECT 'generations_waiting', '{}', count(*)
 	FROM memoir.project p JOIN memoir.organisation o ON o.id = p.organisation AND o.review
 	CROSS JOIN LATERAL (SELECT g.state FROM memoir.generation g WHERE g.project = p.id

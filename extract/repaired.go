@@ -49,7 +49,7 @@ func (s *session) repair(r *run, later []*run) (remedy, again *run) {
 func (r *run) changes() bool {
 	purpose, _ := r.purpose()
 	return r.status == statusPassed && !r.dynamic && len(r.text) <= maxCommand && r.target == "" &&
-		!strings.Contains(r.text, "\n") && !viewers[r.program] &&
+		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
 		(!Checks(purpose) || slices.Contains(r.args, "install")) && !didNothing(r.call.output)
 }
 

@@ -95,7 +95,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv(name, "")
 			}
 			env.Setenv("TZ", "UTC")
-			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("GOGC", os.Getenv("GOGC"))
 			env.Values["hub"] = new([]*fakeHub)
 			return os.MkdirAll(home, 0o700)
 		},
@@ -130,7 +130,7 @@ var built = once(func(t *testing.T) string {
 	if search.Available {
 		tags += ",sqlite_fts5"
 	}
-	cmd := exec.Command("go", "build", "-tags", tags, "-o", path, ".")
+	cmd := exec.Command("go", "build", "-tags", tags, "-ldflags", "-s -w", "-o", path, ".")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
@@ -160,7 +160,7 @@ func withFailpoints(t *testing.T) string {
 
 // environment returns the environment of a program that a test starts, without the user's variables.
 func environment(more ...string) []string {
-	return append([]string{"PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}, more...)
+	return append([]string{"PATH=" + os.Getenv("PATH"), "GOGC=" + os.Getenv("GOGC")}, more...)
 }
 
 func writeFixtures(ts *testscript.TestScript, neg bool, args []string) {

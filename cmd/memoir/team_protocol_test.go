@@ -433,7 +433,11 @@ func TestTheProtocolIsRecorded(t *testing.T) {
 	comparable := func(recording []exchange) (out []exchange) {
 		for _, e := range recording {
 			e.Packed = nil // another version of the compression has other bytes
-			out = append(out, e.filled(t, nil, nil))
+			e = e.filled(t, nil, nil)
+			if e.Says[hubwire.GenerationHeader] != "" {
+				e.Says[hubwire.GenerationHeader] = "any" // workers may join two
+			}
+			out = append(out, e)
 		}
 		return out
 	}

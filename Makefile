@@ -35,7 +35,7 @@ DEMO := $(CURDIR)/bin/demo
 AGENTS_PREFIX ?= $(CURDIR)/.tools/agents
 AGENTS ?=
 
-# How much `make torture` does: few moments; sample, some minutes; dense, half an hour; all.
+# How much `make torture` does: few moments; sample, some minutes; dense, an hour; all.
 DEPTH ?= sample
 
 # How long `make fleet` takes for its day.

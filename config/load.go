@@ -183,9 +183,10 @@ func variableOf(setting string) string {
 // VariableHelp describes the names and values of the variables.
 const VariableHelp = `A setting's variable is MEMOIR_ and its name in capitals, with _ for each dot and before each
 inner capital: MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. A list is separated as PATH is, by colons
-or on Windows semicolons. Projects and providers have no variables. Except MEMOIR_HOME,
-MEMOIR_HUB_* and MEMOIR_*TOKEN, any other variable that begins with MEMOIR_ is an error, which
-doctor names: commands that read settings stop, and runs do not start. inject ignores it.
+or on Windows semicolons. Projects and providers have no variables. MEMOIR_HOME, MEMOIR_CHILD
+(docs/exec.md), MEMOIR_HUB_* and MEMOIR_TOKEN, or a name that ends with _TOKEN, are no settings. Any
+other variable that begins with MEMOIR_ is an error, which doctor names: commands that read
+settings stop, and runs do not start. inject ignores it.
 `
 
 var capital = lazyregexp.New(`[A-Z]`)

@@ -66,7 +66,7 @@ func newApp() *cli.App {
 					"memoir-hub project alias github.com/acme/shop github.com/acme/store", nil,
 					func(r run) error { return r.org.Alias(r.ctx, r.args[0], r.args[1]) })),
 			group("generation", "memories that workers have made of a project", generationCommands()...),
-			group("job", "what workers do", list("jobs that wait, run or have failed, with the reason",
+			group("job", "work that waits, runs or has failed", list("jobs that wait, run or have failed, with the reason",
 				"memoir-hub job list", hub.Admin.Jobs)),
 			admin("erase", "MEMBER", "remove a member with all statements; name and hashes stay", "memoir-hub erase anna", nil,
 				func(r run) error {

@@ -31,7 +31,7 @@ func newApp(p *program) *cli.App {
 		Name:  "memoir",
 		Usage: "a memory for coding agents",
 		Description: `memoir reads the transcripts that coding agents leave on disk, and tells the next session what
-they teach. Nothing leaves this machine unless you configure a remote model, share a project with a team, or
+they teach. None of it leaves this machine unless you configure a remote model, share a project with a team, or
 send whole sessions to its hub with ` + "`memoir team push URL --transcripts DIR`" + `.
 
 Exit codes: 0 done, or nothing to do; 1 failed or declined, or scan found something; 2 bad usage or configuration;

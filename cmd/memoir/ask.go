@@ -138,7 +138,7 @@ func searchCommand(p *program) *cli.Command {
 		Usage: "find what was said, decided or remembered",
 		Description: help("Searches the lines of MEMORY.md, the history, notes, journals, rollout summaries, the\n"+
 			"statements and claims of raw memories, and in every session the messages, the commands and what\n"+
-			"their results report. First it reads what agents have written since the last scan. A hit\n"+
+			"their results report. First it reads for up to two seconds what agents have written lately. A hit\n"+
 			"need not contain all words, and word endings are ignored: \"parsing\" finds \"parser\". Each\n"+
 			"session is listed once, besides lines of MEMORY.md. `memoir journal search` finds lines that were\n"+
 			"added to a journal by hand.\n"+

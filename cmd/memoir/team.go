@@ -28,9 +28,9 @@ func teamCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "team", Category: groupTeam,
 		Usage: "share projects with your other machines and with other people",
-		Description: help("Nothing leaves this machine before `memoir team share` names a project. Then its statements,\n"+
-			"without secrets, go to the hub after each run: also texts of commits and pull requests, with the\n"+
-			"names in them, and what you said, in your words. Only your own machines get that from the hub, but\n"+
+		Description: help("No statement leaves this machine before `memoir team share` names a project. Then its\n"+
+			"statements, without secrets, go to the hub after each run: also texts of commits and pull requests,\n"+
+			"with the names in them, and what you said, in your words. Only your own machines get that from the hub, but\n"+
 			"whoever runs it can read it. docs/teams.md lists what leaves. Alone it prints `memoir team status`.",
 			"memoir team join https://hub.example.com", "memoir team share", "memoir team status"),
 		Flags:  []cli.Flag{jsonFlag()},
@@ -175,7 +175,7 @@ func (p *program) joinTeam(c *cli.Context) error {
 	out, err := operation.ReadTeam(c.Context, nil, home, p.redact)
 	return p.result(c, err, out, func() {
 		p.ui.say("joined %s as %s of %s", out.URL, out.Member, out.Organisation)
-		p.ui.sayHint("`memoir team share` shares a project; nothing leaves before")
+		p.ui.sayHint("`memoir team share` shares a project; no statement leaves before")
 	})
 }
 

@@ -196,7 +196,8 @@ func (p *program) registerHere(c *cli.Context) error {
 }
 
 func containerFlags(more ...cli.Flag) []cli.Flag {
-	return append(more, &cli.StringFlag{Name: "token-env", Usage: "the environment `VARIABLE` that has the token"}, caFlag(),
+	return append(more, caFlag(),
+		&cli.StringFlag{Name: "token-env", Usage: "the environment `VARIABLE` that has the token"},
 		&cli.StringFlag{Name: "as", Usage: "the project's `NAME` at the hub, instead of its remote"})
 }
 

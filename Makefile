@@ -141,7 +141,7 @@ torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an 
 	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -vet=off -count=1 -v -timeout $(if $(filter all,$(DEPTH)),24h,90m) \
 		-run '^Test(AnEditByHandAtAnyMoment|ACommandThatIs|ARunThatIs|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ALockInTheMiddle|ADiskWithout|TooFewHandles|NoSecretComesOut|SecretsAndNames|NoDamageOfAFile)' ./cmd/memoir
 
-torture-hub: ## kill hubs, workers and PostgreSQL 200 times while machines push and pull
+torture-hub: ## kill hubs, workers, homes and PostgreSQL 200 times while machines push and pull
 	MEMOIR_TORTURE_KILLS=200 go test -vet=off -count=1 -v -timeout 90m -run '^TestWhatIsKilled' ./hub
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held

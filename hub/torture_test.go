@@ -33,6 +33,13 @@ import (
 const serveVariable, listenVariable = "MEMOIR_TEST_HUB", "MEMOIR_TEST_LISTEN"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(homeVariable); dir != "" {
+		if err := liveIn(context.Background(), dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if database := os.Getenv(serveVariable); database != "" {
 		h, err := hub.Open(context.Background(), hub.Options{Database: database})
 		work := hub.WorkOptions{Workers: 1, PollOnly: true, Timeout: 10 * time.Second, RescueAfter: 31 * time.Second}
@@ -50,7 +57,7 @@ func TestMain(m *testing.M) {
 	hubtest.Main(m)
 }
 
-// torture is a cluster whose PostgreSQL, hubs (the first two, with a worker in each) and workers are killed while
+// torture is a cluster whose PostgreSQL, hubs (the first two, with a worker in each), workers and homes are killed while
 // machines push and pull.
 type torture struct {
 	*hubtest.Database
@@ -60,11 +67,12 @@ type torture struct {
 	repair    sync.RWMutex // held while something that was killed is started again
 	pushes    atomic.Int64
 	left      atomic.Int64
+	homes     [tortureMachines]*home
 	kills     int
 }
 
-// TestWhatIsKilledLosesNothing kills hubs, workers and PostgreSQL while machines push and pull. MEMOIR_TORTURE_KILLS is
-// how often.
+// TestWhatIsKilledLosesNothing kills hubs, workers, homes and PostgreSQL while machines push and pull.
+// MEMOIR_TORTURE_KILLS is how often.
 func TestWhatIsKilledLosesNothing(t *testing.T) {
 	cluster, err := hubtest.Start(true)
 	if err == hubtest.ErrMissing {
@@ -136,22 +144,27 @@ func (x *torture) run() {
 			}
 		})
 	}
-	homes := make([]*home, tortureMachines)
-	for i := range homes {
-		homes[i] = x.newHome(i)
-		all.Go(func() { homes[i].work(ctx) })
+	for i := range x.homes {
+		x.homes[i] = x.newHome(i)
+		all.Go(func() { x.homes[i].work(ctx) })
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	for n := range x.kills {
 		for at := x.pushes.Load() + random.Int64N(20); x.pushes.Load() < at && !x.t.Failed(); {
 			time.Sleep(time.Millisecond) // to a random moment of the work
 		}
-		x.kill(n % 4)
+		if n%5 < 4 {
+			x.kill(n % 5)
+			continue
+		}
+		for _, h := range x.homes { // each at a moment of its own, beside the next kills
+			all.Go(func() { h.step(true, false) })
+		}
 	}
 	done()
 	all.Wait()
-	for _, h := range homes {
-		h.sync(true)
+	for _, h := range x.homes {
+		h.end()
 	}
 
 	total := 0
@@ -169,13 +182,31 @@ func (x *torture) run() {
 		}
 	}
 	x.t.Logf("%d statements, %d pushes, %d kills, %d times left", total, x.pushes.Load(), x.kills, x.left.Load())
-	x.compareGenerations(machines, homes)
-	x.compareHomes(homes)
+	x.compareGenerations(machines)
+	x.compareHomes(machines)
+}
+
+// wanted returns what members have said of a project and not withdrawn: each once.
+func (x *torture) wanted(key string, machines []*pusher) map[string]int {
+	want := map[string]int{}
+	for _, m := range machines {
+		for hash, live := range m.live[key] {
+			if live {
+				want[m.name+": "+m.texts[hash]] = 1
+			}
+		}
+	}
+	for _, h := range x.homes {
+		for _, text := range h.said[key] {
+			want[h.name+": "+text]++
+		}
+	}
+	return want
 }
 
 // compareGenerations waits until workers have caught up, and compares the newest generation of each project with what
 // is live there. A generation's row has number = parent + 1 and is unique.
-func (x *torture) compareGenerations(machines []*pusher, homes []*home) {
+func (x *torture) compareGenerations(machines []*pusher) {
 	x.Idle(x.t)
 	// A repeated push takes numbers that no change has.
 	if n := x.Number(x.t, `SELECT count(*) FROM memoir.project p WHERE consumed < greatest(
@@ -192,25 +223,13 @@ func (x *torture) compareGenerations(machines []*pusher, homes []*home) {
 		if err != nil {
 			x.t.Error(err)
 		}
-		got, want := map[string]int{}, map[string]int{}
+		got := map[string]int{}
 		for _, e := range all {
 			for _, st := range e.Statements {
 				got[memoir.MemberOf(e.SessionKey)+": "+st.Text]++
 			}
 		}
-		for _, m := range machines {
-			for hash, live := range m.live[project(p)] {
-				if live {
-					want[m.name+": "+m.texts[hash]] = 1
-				}
-			}
-		}
-		for _, h := range homes {
-			for _, text := range h.said[project(p)] {
-				want[h.name+": "+text] = 1
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(x.wanted(project(p), machines), got); diff != "" {
 			x.t.Errorf("the newest generation of %s: %s", project(p), diff)
 		}
 	}

@@ -141,7 +141,7 @@ func (c *client) request(
 	if err != nil {
 		hint := "the next run tries again"
 		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
-			hint = "`memoir team join --ca FILE` trusts a certificate of your own"
+			hint = "--ca FILE trusts a certificate of your own; a home that has joined takes it with `memoir team join`"
 		}
 		if outer, ok := errors.AsType[*url.Error](err); ok {
 			err = outer.Err // the outer one repeats the address

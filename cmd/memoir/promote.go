@@ -196,22 +196,25 @@ func (p *program) registerHere(c *cli.Context) error {
 }
 
 func containerFlags(more ...cli.Flag) []cli.Flag {
-	return append(more, &cli.StringFlag{Name: "token-env", Usage: "the environment `VARIABLE` that has the token"},
+	return append(more, caFlag(),
+		&cli.StringFlag{Name: "token-env", Usage: "the environment `VARIABLE` that has the token"},
 		&cli.StringFlag{Name: "as", Usage: "the project's `NAME` at the hub, instead of its remote"})
 }
 
 // hubNamed returns the hub of the command line; the zero Hub if it names none.
 func (p *program) hubNamed(c *cli.Context) (h team.Hub, err error) {
-	names := slices.ContainsFunc([]string{"token-env", "as", "transcripts"}, c.IsSet)
-	if h.URL = c.Args().First(); h.URL == "" && !names {
+	names := slices.ContainsFunc([]string{"token-env", "ca", "as", "transcripts"}, c.IsSet)
+	at := c.Args().First()
+	if at == "" && !names {
 		return h, nil
 	}
-	if h.URL == "" || c.String("token-env") == "" {
+	if at == "" || c.String("token-env") == "" {
 		return h, usagef("the token of a machine that has joined; an argument would show it to all users",
 			"%s needs a URL and --token-env VARIABLE", calledAs(c))
 	}
+	h, err = hubAt(c, at)
 	h.Token = strings.TrimSpace(p.getenv(c.String("token-env")))
-	return h, nil
+	return h, err
 }
 
 // pullTeam receives, or gets a memory from a hub that this home has not joined. The latter is a step of a setup, which

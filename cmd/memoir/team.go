@@ -41,7 +41,7 @@ func teamCommand(p *program) *cli.Command {
 					"It asks for the code, or reads it from a pipe or --code-file. It shares nothing but the machine's\n"+
 					"host name. If the token was revoked or has expired, join with a new code: what is shared stays.",
 				[]cli.Flag{&cli.StringFlag{Name: "code-file", Usage: "read the code from `FILE`; - is standard input"},
-					&cli.StringFlag{Name: "ca", Usage: "also trust the certificates in `FILE` (PEM)"}},
+					caFlag()},
 				"memoir team join https://hub.example.com", "memoir team join https://hub.example.com --code-file - < code"),
 			sub(p.leaveTeam, "leave", "", "leave the hub",
 				"Withdraws from the hub what this machine sent, then removes the token, the shares and what was\n"+
@@ -150,19 +150,32 @@ func (p *program) syncs(what int) cli.ActionFunc {
 
 func sayHeld(h team.Held) string { return fmt.Sprintf("of %s (%s): %s", h.Session, h.Project, h.Why) }
 
+func caFlag() cli.Flag {
+	return &cli.StringFlag{Name: "ca", Usage: "also trust the certificates in `FILE` (PEM)"}
+}
+
+// hubAt returns the hub of an address, with the certificates of --ca.
+func hubAt(c *cli.Context, url string) (team.Hub, error) {
+	h := team.Hub{URL: url}
+	if ca := c.String("ca"); ca != "" {
+		text, err := disk.ReadFile(ca, 1<<20)
+		if err != nil {
+			return h, usagef("", "--ca: %w", err)
+		}
+		h.CA = string(text)
+	}
+	return h, nil
+}
+
 func (p *program) joinTeam(c *cli.Context) error {
 	at, err := argument(c, "URL")
 	home, errHome := p.home(c)
 	if err = cmp.Or(err, errHome); err != nil {
 		return err
 	}
-	h := team.Hub{URL: at}
-	if ca := c.String("ca"); ca != "" {
-		text, err := disk.ReadFile(ca, 1<<20)
-		if err != nil {
-			return usagef("", "--ca: %w", err)
-		}
-		h.CA = string(text)
+	h, err := hubAt(c, at)
+	if err != nil {
+		return err
 	}
 	code, err := p.oneTimeCode(c)
 	if err == nil {

@@ -42,7 +42,7 @@ func newTeamHub(t *testing.T) *teamHub {
 	t.Cleanup(proxy.Close)
 	h.url = proxy.URL
 	h.serve(h.Hub(t))
-	anna, ben := h.Member(t, "anna", hubwire.Writer), h.Member(t, "ben", hubwire.Writer)
+	anna, ben := h.Member(t, "anna", hubwire.Admin), h.Member(t, "ben", hubwire.Writer)
 	second, err := h.Admin.NewCode(t.Context(), "anna")
 	must(t, err)
 	h.a, h.b, h.c = joined(t, h.url, anna, "a"), joined(t, h.url, ben, "b"), joined(t, h.url, second, "c")
@@ -76,6 +76,17 @@ func (h *teamHub) work() {
 	h.t.Helper()
 	h.Workers(h.t, hub.WorkOptions{Workers: 2})
 	h.works = true
+}
+
+// settle lets workers start and end. Once they have, what they make waits for a review.
+func (h *teamHub) settle() {
+	h.t.Helper()
+	if h.works {
+		must(h.t, h.Admin.SetPolicy(h.t.Context(), func(p *hub.Policy) { p.Review = true }))
+	} else {
+		h.work()
+	}
+	h.Idle(h.t)
 }
 
 // everything returns the files of a home, generations and what a hub made unpacked.

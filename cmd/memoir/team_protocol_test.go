@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -57,8 +58,9 @@ func recordings(t *testing.T) (all [][]exchange) {
 }
 
 // speaks runs every command that speaks with a hub, as a new machine of Anna and as a container, and returns what the
-// container is told. settle is called before the hub has to have a generation.
-func speaks(t *testing.T, url, code, token string, settle func()) (told string) {
+// container is told. settle is called before the hub has to have a generation, and before those that wait for a review.
+// A recording without edits was made before machines sent any; it has no accept and machines, either.
+func speaks(t *testing.T, url, code, token string, edits bool, settle func()) (told string) {
 	t.Helper()
 	s := begun(t, "d")
 	s.join(url, code)
@@ -97,6 +99,20 @@ func speaks(t *testing.T, url, code, token string, settle func()) (told string) 
 	said = s.run()
 	if !strings.Contains(s.base(), "sort the queue") {
 		t.Errorf("the hub's memory is not received:\n%s\n%s", said, s.base())
+	}
+	if edits {
+		settle()
+		s.run() // its memory begins with the hub's
+		editByHand(s, "sort the queue by age", "sort the queue by day")
+		s.run()
+		settle()
+		if out := s.good("team", "accept", appKey, "--yes"); !strings.Contains(out, "+- \"sort the queue by day") {
+			t.Errorf("accepted is %s", out)
+		}
+		var list struct{ Machines []hubwire.Machine }
+		must(t, json.Unmarshal([]byte(s.good("team", "machines", "--json")), &list))
+		other := slices.IndexFunc(list.Machines, func(m hubwire.Machine) bool { return !m.This })
+		s.good("team", "machines", "--revoke", list.Machines[other].ID, "--yes")
 	}
 	s.good("team", "leave", "--yes")
 	return told
@@ -157,7 +173,11 @@ func (e *exchange) send(to, version string) (content []byte, err error) {
 	defer answer.Body.Close()
 	e.Status, e.Says, e.Answer, e.Packed = answer.StatusCode, map[string]string{}, nil, nil
 	e.Expires = answer.Header.Get(hubwire.ExpiresHeader)
-	for _, name := range []string{"Content-Type", "ETag", hubwire.VersionHeader, hubwire.GenerationHeader} {
+	names := []string{"Content-Type", "ETag", hubwire.VersionHeader, hubwire.GenerationHeader}
+	if strings.Contains(path, "waiting=true") { // else it depends on how fast workers are
+		names = append(names, hubwire.WaitingHeader)
+	}
+	for _, name := range names {
 		if value := answer.Header.Get(name); value != "" {
 			e.Says[name] = value
 		}
@@ -195,11 +215,20 @@ func withVariables(t *testing.T, all []exchange) (out []exchange) {
 		name("epoch", says.Epoch)
 		name("expires", says.Expires)
 		name("etag", strings.Trim(e.Says["ETag"], `"`))
+		var machines []struct{ Seen, Expires string }
+		_ = json.Unmarshal(e.Answer, &machines)
+		for _, m := range machines {
+			name("seen", m.Seen)
+			name("expires", m.Expires)
+		}
 	}
 	hostname, _ := os.Hostname()
+	for _, field := range []string{"machine", "name"} {
+		names = append(names, fmt.Sprintf(`%q:%q`, field, hostname), fmt.Sprintf(`%q:"@name1@"`, field))
+	}
 	text, err := json.Marshal(all) // without blanks, as filled has it
 	must(t, err)
-	fixed := strings.NewReplacer(append(names, fmt.Sprintf(`"machine":%q`, hostname), `"machine":"laptop"`)...).Replace(string(text))
+	fixed := strings.NewReplacer(names...).Replace(string(text))
 	must(t, json.Unmarshal([]byte(fixed), &out))
 	return out
 }
@@ -287,7 +316,7 @@ func TestTheHubAnswersClientsOfOtherReleases(t *testing.T) {
 	t.Parallel()
 	for n, recording := range recordings(t) {
 		for _, version := range versions {
-			h, values, working := newTeamHub(t), map[string]string{}, false
+			h, values, numbers := newTeamHub(t), map[string]string{}, map[int64]int64{} // of generations
 			h.b.said("two", "Hello.", "make two", ofBen)
 			h.b.run()
 			code, container := h.protocolCodes()
@@ -296,15 +325,25 @@ func TestTheHubAnswersClientsOfOtherReleases(t *testing.T) {
 				if path == "/v1/sessions" && values[strings.TrimPrefix(was.Headers["Authorization"], "Bearer ")] == "" {
 					values[strings.TrimPrefix(was.Headers["Authorization"], "Bearer ")] = container
 				}
-				if strings.HasPrefix(path, "/v1/archive") && was.Status == http.StatusOK && !working {
-					working = true
-					h.work()
-					h.Idle(t)
+				if path == "/v1/edits" || strings.Contains(path, "waiting=true") ||
+					strings.HasPrefix(path, "/v1/archive") && was.Status == http.StatusOK && !h.works {
+					h.settle()
 				}
 				now := exchange{Request: was.Request, Headers: was.Headers, Body: was.Body}.filled(t, values, func(kind string) string {
-					return map[string]string{"code": code, "token": strings.ToUpper(strings.Repeat("ab2", 9)[:26])}[kind]
+					hostname, _ := os.Hostname()
+					return map[string]string{"code": code, "name": hostname,
+						"token": strings.ToUpper(strings.Repeat("ab2", 9)[:26])}[kind]
 				})
 				wanted := was.filled(t, values, nil)
+				if path == "/v1/accept" {
+					body := jsonOf(t, now.Body).(map[string]any) // with the names that the client of then has
+					for _, of := range []string{"generation", "published"} {
+						body[of] = numbers[int64(body[of].(float64))]
+					}
+					text, err := json.Marshal(body)
+					must(t, err)
+					now.Body = text
+				}
 				if version == "2" {
 					now.Body = ofLater(now.Body, "statements")
 				}
@@ -318,7 +357,15 @@ func TestTheHubAnswersClientsOfOtherReleases(t *testing.T) {
 				for name, value := range wanted.Says {
 					if name == "ETag" {
 						values[strings.Trim(was.Says[name], `"`)] = strings.Trim(now.Says[name], `"`)
-					} else if now.Says[name] != value && (name != hubwire.GenerationHeader || now.Says[name] < "1") { // workers may join two
+						continue
+					}
+					if name == hubwire.GenerationHeader || name == hubwire.WaitingHeader { // workers may join two
+						n, _ := strconv.ParseInt(value, 10, 64)
+						if numbers[n], err = strconv.ParseInt(now.Says[name], 10, 64); err == nil && numbers[n] > 0 {
+							continue
+						}
+					}
+					if now.Says[name] != value {
 						t.Errorf("%s: %s is %q, not %q", where, name, now.Says[name], value)
 					}
 				}
@@ -352,7 +399,7 @@ func TestClientsUnderstandHubsOfOtherReleases(t *testing.T) {
 				}
 				route, _, _ := strings.Cut(e.Request, "?")
 				left[route] = append(left[route], e.filled(t, values, func(kind string) string {
-					if kind != "expires" {
+					if kind != "expires" && kind != "seen" {
 						return "" // any text will do
 					}
 					return time.Now().Add(90 * 24 * time.Hour).Format(time.RFC3339)
@@ -377,7 +424,8 @@ func TestClientsUnderstandHubsOfOtherReleases(t *testing.T) {
 				e.answer(w, content)
 			}))
 			t.Cleanup(server.Close)
-			if told := speaks(t, server.URL, "any-code", "any-token", func() {}); strings.Contains(told, "valid until") {
+			edits := len(left["POST /v1/edits"]) > 0
+			if told := speaks(t, server.URL, "any-code", "any-token", edits, func() {}); strings.Contains(told, "valid until") {
 				t.Errorf("recording %d, version %s: nobody says when the token ends: %s", n+1, version, told)
 			}
 			for route, all := range left {
@@ -417,7 +465,7 @@ func TestTheProtocolIsRecorded(t *testing.T) {
 	front := httptest.NewServer(r)
 	t.Cleanup(front.Close)
 	code, token := h.protocolCodes()
-	told := speaks(t, front.URL, code, token, func() { h.work(); h.Idle(t) })
+	told := speaks(t, front.URL, code, token, true, h.settle)
 	if n := strings.Count(told, "warning: the token for "+front.URL+" is valid until "); n != 5 {
 		t.Errorf("a container is told %d times that its token ends soon: %s", n, told)
 	}
@@ -427,12 +475,19 @@ func TestTheProtocolIsRecorded(t *testing.T) {
 		route, _, _ := strings.Cut(e.Request, "?")
 		routes[route] = true
 	}
-	if len(routes) != 8 {
+	if len(routes) != 12 {
 		t.Errorf("recorded are %q", slices.Sorted(maps.Keys(routes)))
 	}
 	comparable := func(recording []exchange) (out []exchange) {
+		var today []string // an edit's day and, made of it, its hash
 		for _, e := range recording {
+			var push hubwire.Push
+			_ = json.Unmarshal(e.Body, &push)
+			for _, edit := range push.Edits {
+				today = append(today, edit.Day, "today", edit.Hash, "hash of today")
+			}
 			e.Packed = nil // another version of the compression has other bytes
+			e.Body = json.RawMessage(strings.NewReplacer(today...).Replace(string(e.Body)))
 			e = e.filled(t, nil, nil)
 			if e.Says[hubwire.GenerationHeader] != "" {
 				e.Says[hubwire.GenerationHeader] = "any" // workers may join two

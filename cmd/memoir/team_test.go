@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -577,6 +579,57 @@ func TestAHubWithACertificateOfItsOwnNeedsCA(t *testing.T) {
 	s.good("team", "join", secure.URL, "--code-file", "-", "--ca", ca)
 	must(t, os.Remove(ca))
 	s.good("team", "sync")
+}
+
+// A container passes --ca, too. Only the proxy that HTTPS_PROXY names resolves the hub's name, and it sees no token.
+func TestAContainerReachesAHubThroughAProxy(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	member(t, h, "anna-1").run()
+	h.generation(t, appKey, nil)
+	secure := httptest.NewTLSServer(h.Config.Handler)
+	t.Cleanup(secure.Close)
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.Host+fmt.Sprint(r.Header["Authorization"], r.Header["Proxy-Authorization"]))
+		to, err := http.DefaultTransport.(*http.Transport).DialContext(r.Context(), "tcp", secure.Listener.Addr().String())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer to.Close()
+		w.WriteHeader(http.StatusOK)
+		from, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer from.Close()
+		go func() { _, _ = io.Copy(to, from) }()
+		_, _ = io.Copy(from, to)
+	}))
+	t.Cleanup(proxy.Close)
+	ca, sessions := filepath.Join(t.TempDir(), "ca.pem"), t.TempDir()
+	must(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600))
+	writeSession(t, sessions, "/srv/gone", 3, "Check it.")
+	for _, of := range []struct {
+		args []string
+		said string
+	}{
+		{[]string{"pull", "--ca", ca}, "pulled generation 1 of " + appKey},
+		{[]string{"push", "--ca", ca, "--transcripts", sessions}, "sent 1"},
+		{[]string{"pull"}, "certificate signed by unknown authority"},
+		{[]string{"push", "--transcripts", sessions}, "--ca FILE trusts"},
+	} {
+		asked = nil
+		cmd := exec.Command(released(t), append(append([]string{"team"}, of.args...), "https://hub.example.com", "--token-env", "CI_TOKEN",
+			"--as", appKey, "--home", filepath.Join(t.TempDir(), "home"))...)
+		cmd.Env = []string{"HOME=" + t.TempDir(), "HTTPS_PROXY=" + proxy.URL, "CI_TOKEN=ben-1"}
+		said, err := cmd.CombinedOutput()
+		if !strings.Contains(string(said), of.said) || len(asked) == 0 || asked[0] != "CONNECT hub.example.com:443[] []" {
+			t.Errorf("%q: %v %s; the proxy: %q", of.args, err, said, asked)
+		}
+	}
 }
 
 func TestATokenIsRenewedBeforeItExpires(t *testing.T) {

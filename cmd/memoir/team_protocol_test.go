@@ -193,6 +193,9 @@ func (e *exchange) send(to, version string) (content []byte, err error) {
 // recordedVariable matches a variable in a recording.
 var recordedVariable = regexp.MustCompile(`@([a-z]+)\d+@`)
 
+// numberOfGeneration matches what a member accepts.
+var numberOfGeneration = regexp.MustCompile(`"(generation|published)":\d+`)
+
 // withVariables replaces what differs each time by variables.
 func withVariables(t *testing.T, all []exchange) (out []exchange) {
 	t.Helper()
@@ -489,8 +492,9 @@ func TestTheProtocolIsRecorded(t *testing.T) {
 			e.Packed = nil // another version of the compression has other bytes
 			e.Body = json.RawMessage(strings.NewReplacer(today...).Replace(string(e.Body)))
 			e = e.filled(t, nil, nil)
+			e.Body = numberOfGeneration.ReplaceAll(e.Body, []byte(`"$1":0`)) // workers may join two
 			if e.Says[hubwire.GenerationHeader] != "" {
-				e.Says[hubwire.GenerationHeader] = "any" // workers may join two
+				e.Says[hubwire.GenerationHeader] = "0"
 			}
 			out = append(out, e)
 		}

@@ -310,7 +310,8 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 	session := w.connect()
 	secret := "password=" + "Xk29fjWq81Lz"
 	for kind, text := range map[string]string{"note": "the quokka build needs " + secret, "journal": "moved the quokka build"} {
-		if out, failed := w.call(session, 2000, "memory_remember", map[string]any{"kind": kind, "text": text}); failed != "" || out["id"] == 0.0 {
+		if out, failed := w.call(session, 2000, "memory_remember", map[string]any{"kind": kind, "text": text}); failed != "" || out["id"] == 0.0 ||
+			strings.Contains(fmt.Sprint(out["note"]), "stored; redacted: ") != (kind == "note") {
 			t.Fatalf("%s: %v %s", kind, out, failed)
 		}
 	}

@@ -645,3 +645,18 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		t.Errorf("in all projects: %s", out)
 	}
 }
+
+func TestOfASessionWhoseTranscriptIsGoneTheStoredTextIsGiven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, os.RemoveAll(w.options.SessionsDir))
+	must(t, os.Mkdir(w.options.SessionsDir, 0o700))
+	for range 2 { // before and after a run sees it
+		out, failed := w.call(w.connect(), 2000, "memory_get", map[string]any{"path": "session:" + ofLanternd})
+		text, _ := out["text"].(string)
+		if failed != "" || !strings.Contains(text, "; its transcript is gone") || !strings.Contains(text, "shell\n$ make test") {
+			t.Errorf("%s %s", text, failed)
+		}
+		w.run()
+	}
+}

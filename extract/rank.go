@@ -80,5 +80,6 @@ func distinct(list []candidate) []candidate {
 // person's words without a secret that was in them are not what they said.
 func (s *session) stillHolds(c candidate) bool {
 	last := c.Items[len(c.Items)-1]
-	return !strings.Contains(c.Quote, "[REDACTED") && !slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })
+	return !strings.Contains(c.Quote, "[REDACTED") &&
+		!slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })
 }

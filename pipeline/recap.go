@@ -276,8 +276,9 @@ func Said(ctx context.Context, st *store.Store, home, projectID, except string) 
 		for _, st := range e.Statements {
 			key := memoir.LineKey(st.Text)
 			switch {
-			case i >= len(all):
-				overturned[key] = overturned[key] || st.Kind == memoir.StatementRefuted
+			case i >= len(all): // what a note says as well stands
+				before, seen := overturned[key]
+				overturned[key] = st.Kind == memoir.StatementRefuted && (before || !seen)
 			case !no[key] && !no[st.ID] && (id != except || id == "") && st.Kind != memoir.StatementRefuted:
 				no[key] = true
 				fmt.Fprintf(&text, "- %s [%s %s]\n", oneLine(st.Text), id[:min(len(id), 8)], st.At)

@@ -310,7 +310,8 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 	session := w.connect()
 	secret := "password=" + "Xk29fjWq81Lz"
 	for kind, text := range map[string]string{"note": "the quokka build needs " + secret, "journal": "moved the quokka build"} {
-		if out, failed := w.call(session, 2000, "memory_remember", map[string]any{"kind": kind, "text": text}); failed != "" || out["id"] == 0.0 {
+		if out, failed := w.call(session, 2000, "memory_remember", map[string]any{"kind": kind, "text": text}); failed != "" || out["id"] == 0.0 ||
+			strings.Contains(fmt.Sprint(out["note"]), "stored; redacted: ") != (kind == "note") {
 			t.Fatalf("%s: %v %s", kind, out, failed)
 		}
 	}
@@ -642,5 +643,20 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 	out := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "export delete index", "scope": "all"})))
 	if !strings.Contains(out, "memory://"+papertrail+"/MEMORY.md") {
 		t.Errorf("in all projects: %s", out)
+	}
+}
+
+func TestOfASessionWhoseTranscriptIsGoneTheStoredTextIsGiven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, os.RemoveAll(w.options.SessionsDir))
+	must(t, os.Mkdir(w.options.SessionsDir, 0o700))
+	for range 2 { // before and after a run sees it
+		out, failed := w.call(w.connect(), 2000, "memory_get", map[string]any{"path": "session:" + ofLanternd})
+		text, _ := out["text"].(string)
+		if failed != "" || !strings.Contains(text, "; its transcript is gone") || !strings.Contains(text, "shell\n$ make test") {
+			t.Errorf("%s %s", text, failed)
+		}
+		w.run()
 	}
 }

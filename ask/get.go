@@ -229,11 +229,14 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	}
 	loaded, err := pipeline.LoadSession(ctx, s.Home, session, s.Scanner)
 	if err != nil {
+		loaded, err = pipeline.LoadStored(ctx, st, session, s.Scanner, err)
+	}
+	if err != nil {
 		return err
 	}
 	d.address.text = sessionScheme + session.Key()
 	d.about = s.Clean(fmt.Sprintf("%s session of %s: %s", session.Source, session.UpdatedAt.UTC().Format("2006-01-02"),
-		memoir.ShortTitle(loaded.Again(session.Title))))
+		memoir.ShortTitle(loaded.Again(session.Title)))) + strings.TrimSuffix("; "+loaded.Gone, "; ")
 	for _, it := range loaded.Items {
 		d.units = append(d.units, unit{it.N, memory.Neutralise(operation.ItemText(it))})
 	}

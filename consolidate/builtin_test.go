@@ -112,6 +112,12 @@ func TestClaimsThatNothingVerifiedReachNoMemory(t *testing.T) {
 	if text := c.MemoryMD + c.MemorySummary; strings.Contains(text, "by design") {
 		t.Errorf("a claim is in the memory:\n%s", text)
 	}
+	e.Statements = e.Statements[:1]
+	c = build(t, input(e))
+	const says = "No line from them is sure enough yet"
+	if !strings.Contains(c.MemoryMD, says) || strings.Contains(c.MemorySummary, says) || len(consolidate.Told(c.MemorySummary)) > 0 {
+		t.Errorf("a memory without a line:\n%s%s", c.MemoryMD, c.MemorySummary)
+	}
 }
 
 func TestTheListOfSessionsBehindALineIsKept(t *testing.T) {

@@ -3,6 +3,7 @@ package extract
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"memoir"
 )
@@ -75,8 +76,10 @@ func distinct(list []candidate) []candidate {
 	return out
 }
 
-// stillHolds reports whether the session neither removed nor restored a file, on which a candidate depends, after it.
+// stillHolds reports whether the session neither removed nor restored a file, on which a candidate depends, after it. A
+// person's words without a secret that was in them are not what they said.
 func (s *session) stillHolds(c candidate) bool {
 	last := c.Items[len(c.Items)-1]
-	return !slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })
+	return !strings.Contains(c.Quote, "[REDACTED") &&
+		!slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })
 }

@@ -11,9 +11,12 @@ package operation
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/secrets"
@@ -59,7 +62,7 @@ type Entry struct {
 	Content    string `json:"content"`
 	CreatedAt  string `json:"created_at"`
 	AccessedAt string `json:"last_accessed"`
-	Note       string `json:"note,omitempty"`     // what an agent's note waits for
+	Note       string `json:"note,omitempty"`     // what was redacted, what an agent's note waits for
 	Replaces   int64  `json:"replaces,omitempty"` // the number of a note
 }
 
@@ -84,15 +87,30 @@ func EntriesOf(entries []memoir.Entry) Entries {
 	return Entries{memoir.Map(entries, EntryOf)}
 }
 
-// Remember redacts an entry and stores it. If it exists, added is false, and stored is the existing one.
+// marks matches what stands in the place of a secret.
+var marks = lazyregexp.New(`\[REDACTED:([\w-]+)\]`)
+
+// Remember redacts an entry and stores it, and says by which rules. If it exists, added is false, and stored is the
+// existing one.
 func (a Access) Remember(ctx context.Context, st *store.Store, opts pipeline.Options, e memoir.Entry) (
 	stored Entry, added bool, err error) {
 	b, err := pipeline.Book(st, opts, a.Redact)
 	if err != nil {
 		return Entry{}, false, err
 	}
+	given := e.Text
 	e, added, err = b.Write(ctx, e)
-	return EntryOf(e), added, err
+	stored = EntryOf(e)
+	var rules []string
+	for _, m := range marks.FindAllStringSubmatch(e.Text, -1) {
+		if !strings.Contains(given, m[0]) && !slices.Contains(rules, m[1]) {
+			rules = append(rules, m[1])
+		}
+	}
+	if len(rules) > 0 {
+		stored.Note = strings.TrimSuffix("redacted: "+strings.Join(rules, ", ")+"; "+stored.Note, "; ")
+	}
+	return stored, added, err
 }
 
 // Say adds messages to a conversation of a project, and starts a run for its sessions that are full.

@@ -177,13 +177,17 @@ func (a Access) read(ctx context.Context, st *store.Store, ref string) (memoir.S
 }
 
 // Show returns a session with its items from number at on, all neutralised. It does not find forgotten sessions and
-// entries.
+// entries. Of a session whose transcript is gone it returns what was stored for searching, and says so as its error.
 func (a Access) Show(ctx context.Context, st *store.Store, ref string, at int) (Reading, error) {
 	session, loaded, err := a.read(ctx, st, ref)
+	if err != nil {
+		loaded, err = pipeline.LoadStored(ctx, st, session, a.Scanner, err)
+	}
 	if err != nil {
 		return Reading{}, err
 	}
 	form := SessionOf(session, a.Clean)
+	form.Error = cmp.Or(loaded.Gone, form.Error)
 	form.Title = memoir.ShortTitle(loaded.Again(form.Title))
 	items := slices.DeleteFunc(loaded.Items, func(it memoir.Item) bool { return it.N < at })
 	for i := range items {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ func Parts(
 	ordered := rollout.Assemble(parts)
 	if len(ordered) == 0 {
 		return nil, memoir.Errorf(memoir.CodeUnreadable, "the agent may have deleted them",
-			"the files of session %s are gone", s.ID)
+			"the files of session %s are gone: %w", s.ID, fs.ErrNotExist)
 	}
 	return ordered, nil
 }
@@ -68,6 +69,7 @@ type Loaded struct {
 	Redactions secrets.Counts      // by rule
 	Again      func(string) string // removes the session's secrets from a text
 	redact     func(string) string // a text of the session that was changed since
+	Gone       string              // why the items are not as they were; "": they are
 	Omitted    int                 // items, and texts of items, that were dropped or cut because of maxHeld
 	bytes      int                 // cost of the items
 }

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"memoir/memory"
 	"memoir/model"
 	"memoir/prompts"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -52,6 +56,42 @@ func Recap(items []memoir.Item, most int, redact func(string) string) (last []Re
 		}
 	}
 	return messages[max(0, len(messages)-recapMessages):], len(messages)
+}
+
+// LoadStored returns what was stored for searching of a session whose transcript is gone. why is the error of reading
+// the session; LoadStored returns it if it has another reason, or if nothing was stored.
+func LoadStored(ctx context.Context, st *store.Store, session memoir.Session, scanner func() (*secrets.Scanner, error),
+	why error) (Loaded, error) {
+	if !errors.Is(why, fs.ErrNotExist) {
+		return Loaded{}, why
+	}
+	text, err1 := st.TextOf(ctx, session.Key())
+	rules, err2 := scanner()
+	if err := cmp.Or(err1, err2); err != nil || text == nil {
+		return Loaded{}, cmp.Or(err, why)
+	}
+	redactor, items := rules.Session(), map[int]memoir.Item{}
+	for _, m := range slices.Concat(text.Messages, text.Tools) {
+		it := items[m.Item]
+		it.N, it.At = m.Item, m.At
+		switch text := redactor.Text(m.Text); {
+		case m.Kind == store.MessageCommand:
+			it.Kind, it.Origin, it.Tool, it.Input = memoir.ItemTool, memoir.OriginTool, "shell", text
+		case m.Kind == store.MessageError:
+			it.Kind, it.Origin, it.Tool, it.Output = memoir.ItemTool, memoir.OriginTool, cmp.Or(it.Tool, "tool"), text
+		case m.Typed:
+			it.Kind, it.Origin, it.Role, it.Text = memoir.ItemMessage, memoir.OriginTyped, "user", text
+		default:
+			it.Kind, it.Origin, it.Role, it.Text = memoir.ItemMessage, memoir.OriginAgent, "assistant", text
+		}
+		items[m.Item] = it
+	}
+	out := Loaded{Again: redactor.AgainText, Gone: "its transcript is gone: shown is what was stored for searching, " +
+		"messages, commands and error lines, long ones cut"}
+	for _, n := range slices.Sorted(maps.Keys(items)) {
+		out.Items = append(out.Items, items[n])
+	}
+	return out, nil
 }
 
 // LastSession returns the last session of a project that Recapped accepts; an error of code memoir.CodeNotFound if
@@ -204,16 +244,18 @@ var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type"
 	`"required":["lines"],"additionalProperties":false}`)
 
 // Said returns what new sessions of a project are told of others that no consolidation has taken yet, except of those
-// with an id: lines, the latest first. The later word wins, and a person's answers hold.
-func Said(ctx context.Context, st *store.Store, projectID, except string) (string, error) {
+// with an id: lines, the latest first. The later word wins, and a person's answers hold. It also returns the rules of
+// the project's memory that they overturn, by memoir.LineKey.
+func Said(ctx context.Context, st *store.Store, home, projectID, except string) (lines string,
+	overturned map[string]bool, err error) {
 	all, err1 := st.Said(ctx, projectID)
 	if len(all) == 0 {
-		return "", err1
+		return "", nil, err1
 	}
 	answered, err2 := st.Answered(ctx, projectID)
 	edits, err3 := st.HandEdits(ctx, projectID)
 	if err := cmp.Or(err1, err2, err3); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	no := map[string]bool{}
 	for key := range answered {
@@ -222,18 +264,26 @@ func Said(ctx context.Context, st *store.Store, projectID, except string) (strin
 	for _, n := range edits {
 		no[memoir.LineKey(n.Text)] = no[memoir.LineKey(n.Text)] || n.Action == memoir.EditRemoved
 	}
+	content, _ := memory.At(home, projectID).Open(memory.StatementsFile) // a project may have none
+	known, _ := memory.StatementsWith(content, `"kind":"`+string(memoir.StatementPreference)+`"`)
+	for i := range known {
+		known[i].ProjectID = projectID
+	}
 	var text strings.Builder
-	for _, e := range extract.Later(all) {
+	overturned = map[string]bool{}
+	for i, e := range extract.Later(append(all, known...)) {
 		_, id := memoir.SplitKey(e.SessionKey)
-		if id == except && id != "" {
-			continue
-		}
 		for _, st := range e.Statements {
-			if key := memoir.LineKey(st.Text); !no[key] && !no[st.ID] && st.Kind != memoir.StatementRefuted {
+			key := memoir.LineKey(st.Text)
+			switch {
+			case i >= len(all): // what a note says as well stands
+				before, seen := overturned[key]
+				overturned[key] = st.Kind == memoir.StatementRefuted && (before || !seen)
+			case !no[key] && !no[st.ID] && (id != except || id == "") && st.Kind != memoir.StatementRefuted:
 				no[key] = true
 				fmt.Fprintf(&text, "- %s [%s %s]\n", oneLine(st.Text), id[:min(len(id), 8)], st.At)
 			}
 		}
 	}
-	return text.String(), nil
+	return text.String(), overturned, nil
 }

@@ -133,7 +133,7 @@ func TestWhatWasSaidIsToldUntilAConsolidationTakesIt(t *testing.T) {
 		st := open(t, home)
 		projects, err := st.Projects(t.Context())
 		must(t, err)
-		text, err := pipeline.Said(t.Context(), st, projects[0].ID, except)
+		text, _, err := pipeline.Said(t.Context(), st, home, projects[0].ID, except)
 		must(t, errors.Join(err, st.Close()))
 		return text
 	}
@@ -181,8 +181,9 @@ func TestOfWhatWasSaidTheLaterWordWins(t *testing.T) {
 	writeIn(t, filepath.Join(app, ".git", "HEAD"), "ref: refs/heads/main\n")
 	o := options(home, dir)
 	o.Now = time.Time{}
-	for i, text := range []string{"Always run make check before a commit.", "From now on never use npm.", "From now on always use npm."} {
-		at := time.Now().UTC().Add(time.Duration(i-2) * time.Hour)
+	for i, text := range []string{"Always run make check before a commit.\n\nAlways use tabs for indentation.",
+		"From now on never use npm.", "From now on always use npm.", "Never run make check before a commit."} {
+		at := time.Now().UTC().Add(time.Duration(i-3) * time.Hour)
 		replaceIn(t, codexSession(t, dir, fmt.Sprint("session", i), app, "main", text), "2026-05-01T10:00", at.Format("2006-01-02T15:04"))
 		if i == 0 {
 			run(t, o)
@@ -193,9 +194,13 @@ func TestOfWhatWasSaidTheLaterWordWins(t *testing.T) {
 	defer st.Close()
 	projects, err := st.Projects(t.Context())
 	must(t, err)
-	text, err := pipeline.Said(t.Context(), st, projects[0].ID, "")
+	text, overturned, err := pipeline.Said(t.Context(), st, home, projects[0].ID, "")
 	if err != nil || !strings.Contains(text, "always use npm") || strings.Contains(text, "never use npm") {
 		t.Errorf("told: %q, %v", text, err)
+	}
+	if !overturned[memoir.LineKey("- “Always run make check before a commit.” (said once, 2026-05-01)")] ||
+		overturned[memoir.LineKey("“Always use tabs for indentation.”")] {
+		t.Errorf("overturned in the memory: %v", overturned)
 	}
 }
 

@@ -83,6 +83,8 @@ func tidy(text string, start, end int) (int, int) {
 	start, end = within.start, within.end
 	if end-start >= 2 && text[start] == text[end-1] && strings.IndexByte("\"'`", text[start]) >= 0 {
 		start, end = start+1, end-1
+	} else if start > 0 && start < end && text[start-1] == text[end-1] && strings.IndexByte("\"'`", text[end-1]) >= 0 {
+		end-- // the closing one alone
 	}
 	if end < len(text) {
 		for end > start && text[end-1] == '\\' {

@@ -65,6 +65,10 @@ func TestRedactReplacesEverySecretByItsRule(t *testing.T) {
 			`curl -u "[REDACTED:curl-auth-user]" https://x`, Counts{"curl-auth-user": 1},
 		},
 		{
+			"the closing quote of a shell word stays", "PGPASSWORD='" + "Zx9!qL&m4TvB7w" + "' psql",
+			"PGPASSWORD='[REDACTED:password-assignment]' psql", Counts{"password-assignment": 1},
+		},
+		{
 			"an escaped quote behind a secret stays whole",
 			`{\"t\":\"` + fake("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0NTY3ODkwIn0", ".dozjgNryP4J3jVmNHl0w5N") + `\"}`,
 			`{\"t\":\"[REDACTED:jwt]\"}`, Counts{"jwt": 1},

@@ -142,6 +142,18 @@ func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 	}, "listing searchable texts")
 }
 
+// TextOf is SessionText of a session with a key.
+func (s *Store) TextOf(ctx context.Context, key string) (*SessionText, error) {
+	seq, err := fetch(ctx, s, func(t tx) (n int64) {
+		t.find(`SELECT seq FROM searchable WHERE session_key = ?`, []any{key}, &n)
+		return n
+	}, "looking for messages")
+	if err != nil || seq == 0 {
+		return nil, err
+	}
+	return s.SessionText(ctx, seq)
+}
+
 // SessionText returns the stored text of the session with a number; nil if it is no longer searchable.
 func (s *Store) SessionText(ctx context.Context, seq int64) (*SessionText, error) {
 	return fetch(ctx, s, func(t tx) *SessionText {

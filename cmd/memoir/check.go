@@ -149,6 +149,9 @@ func (p *program) forgetLine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if line, err = p.wholeLine(memory.At(opts.Home, project.ID), line); err != nil {
+		return err
+	}
 	do := "remove from MEMORY.md of " + project.ID + " the line “" + oneLine(line) + "”; its sessions stay"
 	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
@@ -157,6 +160,34 @@ func (p *program) forgetLine(c *cli.Context) error {
 	return p.result(c, err, out, func() {
 		p.ui.say("%s: published generation %d without it", project.Name, out.Generation)
 	})
+}
+
+// wholeLine returns the one line of MEMORY.md that contains a text. A text that is a whole line means that one, and one
+// that no line contains is returned as it is.
+func (p *program) wholeLine(root memory.Root, text string) (string, error) {
+	content, err := root.Open(memoir.MemoryFile)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		return text, nil
+	}
+	var found []string
+	for line := range strings.Lines(string(content)) {
+		line = memoir.LineText(memory.Neutralise(line))
+		if memoir.Folded(line) == memoir.Folded(text) {
+			return text, nil
+		} else if strings.Contains(memoir.Folded(line), memoir.Folded(text)) && !memoir.IsHeading(line) {
+			found = append(found, line)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return text, err
+	case 1:
+		return found[0], err
+	}
+	for _, line := range found {
+		p.ui.say("%s", p.redact(line))
+	}
+	return "", usagef("name more of the one that is meant", "%d lines of MEMORY.md contain it", len(found))
 }
 
 // sayHeld lists the lines that were removed from a summary.

@@ -40,7 +40,7 @@ func forgetCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it"},
 			&cli.StringFlag{Name: "match", Usage: "forget sessions and lines that contain `TEXT`, ignoring case"},
-			&cli.StringFlag{Name: "line", Usage: "remove the line `TEXT` of MEMORY.md; the sessions that say it stay"},
+			&cli.StringFlag{Name: "line", Usage: "remove the one line of MEMORY.md that contains `TEXT`; its sessions stay"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
 			waitFlag(), yesFlag(), jsonFlag(),

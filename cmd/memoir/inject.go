@@ -211,24 +211,20 @@ func (p *program) contextOf(c *cli.Context, settings *config.Settings, agent str
 func (p *program) tell(c *cli.Context, settings config.Settings, home string, found injection, agent string) (
 	injection, error,
 ) {
+	said, overturned := p.saidSince(c, home, found)
 	user, err := p.summaryOf(memory.At(home, memoir.UserProjectID))
-	if err != nil || len(consolidate.Told(user)) == 0 {
-		user = ""
-	}
+	user = stands(user, overturned)
 	summary := ""
 	if root := memory.At(home, found.project); found.project != "" && found.project != memoir.UserProjectID {
 		if summary, err = p.summaryOf(root); err == nil {
 			summary, found.held = root.BorneOut(found.tree, found.dir, summary)
 		}
-		if len(consolidate.Told(summary)) == 0 {
-			summary = ""
-		}
+		summary = stands(summary, overturned)
 	}
 	if err != nil {
 		return injection{}, err
 	}
 	notes, err := p.notesOf(c, home, found.project)
-	said := p.saidSince(c, found)
 	if err != nil || user+summary+said == "" && notes.Empty() && len(found.recap) == 0 {
 		return found, err
 	}

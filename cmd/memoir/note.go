@@ -85,6 +85,9 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 		if out.ID != 0 {
 			p.ui.printf("#%d\n", out.ID)
 		}
+		if out.Note != "" {
+			p.ui.say("%s", out.Note)
+		}
 		if !added && e.Kind == memoir.EntryNote {
 			p.ui.say("this note exists already")
 		} else if !added {

@@ -63,15 +63,19 @@ func (p *program) show(c *cli.Context) error {
 	session, parts, err := p.sessionOrFile(c, c.Args().First())
 	scanner, errScanner := p.scanner(c)
 	_, forgotten, errForgotten := pipeline.Tombstones(p.access(c).Home)
-	if err = cmp.Or(err, errScanner, errForgotten); err != nil {
-		return err
+	var loaded pipeline.Loaded
+	if err = cmp.Or(err, errScanner, errForgotten); err == nil {
+		session.Title = parts[0].Head.CleanTitle(p.redact)
+		loaded, err = pipeline.Load(c.Context, scanner, parts, "", forgotten)
+	} else if st, closed := p.openForReading(c); closed == nil {
+		loaded, err = pipeline.LoadStored(c.Context, st, session, p.access(c).Scanner, err)
+		st.Close()
 	}
-	loaded, err := pipeline.Load(c.Context, scanner, parts, "", forgotten)
 	if err != nil {
 		return err
 	}
-	session.Title = parts[0].Head.CleanTitle(p.redact)
 	form := operation.SessionOf(session, p.redact)
+	form.Error = cmp.Or(loaded.Gone, form.Error)
 	form.Title = memoir.ShortTitle(form.Title)
 	first := slices.IndexFunc(loaded.Items, func(it memoir.Item) bool { return it.N >= c.Int("at") })
 	if first < 0 && len(loaded.Items) > 0 {
@@ -107,6 +111,9 @@ func (p *program) show(c *cli.Context) error {
 
 // sayOrigin says where a session was read from, its project, and what is not shown.
 func (p *program) sayOrigin(s operation.Session, loaded pipeline.Loaded) {
+	if loaded.Gone != "" {
+		p.ui.say("%s", loaded.Gone)
+	}
 	if len(s.Files) > 1 {
 		p.ui.say("read from %s", count(len(s.Files), "file"))
 	}

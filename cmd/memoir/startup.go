@@ -16,9 +16,11 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/consolidate"
 	"memoir/integrate"
 	"memoir/internal/commandline"
 	"memoir/internal/failpoint"
+	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -295,21 +297,30 @@ func (p *program) hear(c *cli.Context, opts pipeline.Options, dir string, unread
 // saidHead is the heading of what was said since the last consolidation.
 const saidHead = "## Said in sessions since this memory was made\n\n"
 
-// saidSince returns what a session is told of others that no consolidation has taken yet. The memory is told without
-// it if the database cannot be read.
-func (p *program) saidSince(c *cli.Context, found injection) (lines string) {
+// saidSince returns what a session is told of others that no consolidation has taken yet, and the rules that they
+// overturn. The memory is told without it if the database cannot be read.
+func (p *program) saidSince(c *cli.Context, home string, found injection) (lines string, overturned map[string]bool) {
 	st, err := p.openToInject(c)
 	if err == nil && st != nil {
 		defer p.release(st)
-		lines, err = pipeline.Said(c.Context, st, found.project, found.session)
+		lines, overturned, err = pipeline.Said(c.Context, st, home, found.project, found.session)
 	}
 	if err = unlessLate(err); err != nil {
 		p.logStartup(err)
 	}
-	if lines == "" {
+	if lines != "" {
+		lines = saidHead + lines
+	}
+	return lines, overturned
+}
+
+// stands returns a summary without the rules that later words overturned; "" if it tells nothing else.
+func stands(summary string, overturned map[string]bool) string {
+	summary = memory.Without(summary, func(_ int, line string) bool { return overturned[memoir.LineKey(line)] })
+	if len(consolidate.Told(summary)) == 0 {
 		return ""
 	}
-	return saidHead + lines
+	return summary
 }
 
 // unlessLate returns an error unless it says that the time was too short.

@@ -15,6 +15,7 @@ const (
 	maxCellWords = 3    // words in a name
 	maxHead      = 80   // bytes in a name
 	maxCell      = 4096 // bytes in a value
+	maxAgain     = 16   // times the length of the text that is read again after tables without a value
 )
 
 // headParts are strings, in lower case, that the name of a secret's column contains. The matcher finds them together
@@ -68,7 +69,7 @@ type segment struct{ at, raw, length int }
 // findInTables returns the findings in tables. heads are the offsets of headParts in the text.
 func (set *ruleSet) findInTables(text string, heads []int) []finding {
 	p := &pairs{text: text}
-	read := 0
+	read, again := 0, 0
 	for _, at := range heads {
 		if at < read {
 			continue
@@ -77,7 +78,10 @@ func (set *ruleSet) findInTables(text string, heads []int) []finding {
 		p.prefixed = false
 		if read = p.table(line, at); len(p.values) == known && mayBePrefixed(text, line, at) {
 			p.prefixed = true
-			read = p.table(line, at)
+			if next := p.table(line, at); next > read || again <= maxAgain*len(text) { // a table may be inside this one
+				again += max(0, read-next)
+				read = next
+			}
 		}
 	}
 	if len(p.values) == 0 {

@@ -125,10 +125,12 @@ func TestAnOrganisationKeepsAnAdmin(t *testing.T) {
 		for i, m := range both {
 			other := fmt.Sprintf("admin%d.%d", round, 1-i)
 			all.Go(func() {
+				path, in := "/v1/erase", any(wire.Erase{Member: other})
 				if round%2 == 0 {
-					m.do("POST", "/v1/erase", wire.Erase{Member: other}, nil)
-				} else {
-					m.do("POST", "/v1/grant", wire.Grant{Member: other, Project: "*", Role: wire.Writer}, nil)
+					path, in = "/v1/grant", wire.Grant{Member: other, Project: "*", Role: wire.Writer}
+				}
+				if status, problem := m.do("POST", path, in, nil); status >= 500 {
+					t.Errorf("%s: %+v", path, problem) // a deadlock
 				}
 			})
 		}
@@ -137,9 +139,6 @@ func TestAnOrganisationKeepsAnAdmin(t *testing.T) {
 			t.Fatalf("round %d: %d admins", round, n)
 		}
 		d.Must(t, "UPDATE memoir.access SET role = 'reader'")
-	}
-	if n := d.Number(t, "SELECT count(*) FROM memoir.audit WHERE code = 'unavailable'"); n != 0 {
-		t.Errorf("%d deadlocks", n)
 	}
 }
 

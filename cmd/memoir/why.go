@@ -270,13 +270,13 @@ func (p *program) acceptTeam(c *cli.Context) error {
 	})
 }
 
-// keyAtHub returns the key of a shared project, and what to call it; also of one that only its key names, since an
-// admin need not share it.
+// keyAtHub returns the key of a shared project, and what to call it. An admin need not share it: then its key names it.
+// A key is never a path that is not there, which would be in the project of this directory.
 func (p *program) keyAtHub(c *cli.Context, st *store.Store, ref string) (id, key string, err error) {
-	row, as, err := p.sharedNow(c, st, ref)
-	if err != nil && strings.Contains(ref, "/") && hubwire.CheckProject(ref) == nil {
+	if strings.Contains(ref, "/") && hubwire.CheckProject(ref) == nil && !isDirectory(ref) {
 		return ref, ref, nil
 	}
+	row, as, err := p.sharedNow(c, st, ref)
 	return row.ID, as.Key, err
 }
 
@@ -314,7 +314,7 @@ func (p *program) grantTeam(c *cli.Context) error {
 	}
 	return p.result(c, err, map[string]any{"member": g.Member, "project": g.Project, "granted": g.Role,
 		"role": now.Role}, func() {
-		p.ui.say("%s has the role %s in %s", g.Member, now.Role, id)
+		p.ui.say("the role of %s in %s is %s", g.Member, id, now.Role)
 		if now.Role != g.Role {
 			p.ui.sayHint("the highest role counts, also one for every project: `memoir team grant MEMBER none '*'` ends that")
 		}

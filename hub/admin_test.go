@@ -116,23 +116,38 @@ func TestAnAdminGrantsInTheirProjects(t *testing.T) {
 func TestAnOrganisationKeepsAnAdmin(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	url := d.Hub(t)
-	for round := range 10 {
+	conn := connect(t, d.URL(hubtest.Owner, d.Name, false))
+	for round := range 2 {
 		var both [2]machine
 		var all sync.WaitGroup
 		for i := range both {
 			both[i] = join(t, url, d.Member(t, fmt.Sprintf("admin%d.%d", round, i), wire.Admin))
 		}
+		tx, err := conn.Begin(t.Context())
+		if err == nil {
+			_, err = tx.Exec(t.Context(), "LOCK memoir.access IN ACCESS EXCLUSIVE MODE")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, m := range both {
 			other := fmt.Sprintf("admin%d.%d", round, 1-i)
+			path, in := "/v1/erase", any(wire.Erase{Member: other})
+			if round == 0 {
+				path, in = "/v1/grant", wire.Grant{Member: other, Project: "*", Role: wire.Writer}
+			}
 			all.Go(func() {
-				path, in := "/v1/erase", any(wire.Erase{Member: other})
-				if round%2 == 0 {
-					path, in = "/v1/grant", wire.Grant{Member: other, Project: "*", Role: wire.Writer}
-				}
 				if status, problem := m.do("POST", path, in, nil); status >= 500 {
 					t.Errorf("%s: %+v", path, problem) // a deadlock
 				}
 			})
+		}
+		const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+		for d.Number(t, waiting) < 2 && t.Context().Err() == nil {
+			continue // until both have begun
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 		all.Wait()
 		if n := d.Number(t, "SELECT count(*) FROM memoir.access WHERE role = 'admin'"); n != 1 {

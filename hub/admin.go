@@ -23,9 +23,6 @@ type Admin struct {
 // Admin returns what operators do in an organisation. An empty name is the only one.
 func (h *Hub) Admin(organisation string) Admin { return Admin{h, organisation} }
 
-// everyProject stands for the key of a project.
-const everyProject = "*"
-
 // do runs a change of the organisation.
 func (a Admin) do(ctx context.Context, action, detail string, change func(tx pgx.Tx, org int64) error) error {
 	return asError(pgx.BeginFunc(ctx, a.hub.pool, func(tx pgx.Tx) error {
@@ -98,7 +95,7 @@ func (a Admin) AddMember(
 			RETURNING id`, org, name).Scan(&member), memoir.Errorf(memoir.CodeUsage,
 			"`memoir-hub member code NAME` prints a code for another machine", "there is a member %q already", name))
 		if len(projects) == 0 {
-			projects = []string{everyProject}
+			projects = []string{wire.EveryProject}
 		}
 		for _, key := range projects {
 			if err == nil {
@@ -160,49 +157,21 @@ func (a Admin) member(
 // Remove ends the tokens, codes and rights of a member. Statements stay.
 func (a Admin) Remove(ctx context.Context, name string) error {
 	return a.member(ctx, "member remove", name, "", func(tx pgx.Tx, _, member int64) error {
-		return inOrder(ctx, tx, member, removal)
+		_, err := tx.Exec(ctx, `SELECT memoir.remove($1)`, member)
+		return err
 	})
-}
-
-// removal ends what the member $1 may.
-var removal = []string{
-	`UPDATE memoir.token SET revoked = coalesce(revoked, now()) WHERE member = $1`,
-	`DELETE FROM memoir.code WHERE member = $1`,
-	`DELETE FROM memoir.access WHERE member = $1`,
-	`UPDATE memoir.member SET removed = coalesce(removed, now()) WHERE id = $1`,
-}
-
-// erasure deletes what the member $1 has sent, but for the statements and edits; it locks their projects.
-var erasure = []string{
-	`DELETE FROM memoir.token WHERE member = $1`,
-	`DELETE FROM memoir.transcript WHERE member = $1`,
-	`UPDATE memoir.tombstone SET replaced = false WHERE member = $1`,
-	`SELECT FROM memoir.project WHERE id IN (SELECT project FROM memoir.statement WHERE member = $1
-		UNION SELECT project FROM memoir.edit WHERE member = $1) ORDER BY id FOR UPDATE`,
 }
 
 // Erase removes a member with the statements and edits. A tombstone, which is a hash, stays of each, so that other
 // machines drop it and it does not come back. It returns how many were erased.
 func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	err = a.member(ctx, "erase", name, "", func(tx pgx.Tx, org, member int64) error {
-		if err := inOrder(ctx, tx, member, slices.Concat(removal, erasure)); err != nil {
-			return err
-		}
-		done, err := tx.Exec(ctx, withdrawing(`member = $1`, `member = $1`, false), member)
-		if erased = int(done.RowsAffected()); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT memoir.erase($1)`, member).Scan(&erased); err != nil {
 			return err
 		}
 		return a.hub.queueDue(ctx, tx, org)
 	})
 	return erased, err
-}
-
-func inOrder(ctx context.Context, tx pgx.Tx, member int64, statements []string) error {
-	b := &pgx.Batch{}
-	for _, sql := range statements {
-		b.Queue(sql, member)
-	}
-	return tx.SendBatch(ctx, b).Close()
 }
 
 // Grant gives a member a role in a project; the key * is every project. With add it adds a project that is not there.
@@ -213,11 +182,11 @@ func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role, add 
 }
 
 func grant(ctx context.Context, tx pgx.Tx, org, member int64, key string, role wire.Role, add bool) error {
-	if !slices.Contains([]wire.Role{wire.Reader, wire.Writer, wire.Admin}, role) {
+	if !slices.Contains(wire.Roles, role) {
 		return memoir.Errorf(memoir.CodeUsage, "", "a role is reader, writer or admin, not %q", role)
 	}
 	var project *int64
-	if key != everyProject {
+	if key != wire.EveryProject {
 		id, err := projectOf(ctx, tx, org, key, add)
 		if err != nil {
 			return err

@@ -28,6 +28,7 @@ func (h *Hub) Handler() http.Handler {
 		"GET /v1/pull":      h.pull, "GET /v1/archive": h.archive,
 		"POST /v1/join": h.join, "POST /v1/rotate": h.rotate, "GET /v1/me": h.me, "DELETE /v1/me": h.leave,
 		"POST /v1/accept": h.accept, "GET /v1/machines": h.machines, "DELETE /v1/machines/{id}": h.leave,
+		"POST /v1/grant": h.grant, "POST /v1/erase": h.erase,
 		"/": func(*http.Request, string) (any, error) {
 			return nil, refuse(404, wire.CodeNotFound, "the hub has no such address", "GET /openapi.json lists them")
 		},

@@ -3,9 +3,9 @@
 // hubs may serve one database. What a machine and a hub send each other is in team/wire.
 //
 // Read migration/003.sql first (the tables and their walls), then tenant.go (a transaction of a member), push.go,
-// pull.go, join.go (tokens), http.go (addresses and refusals) and admin.go (what operators do). Of workers, read job.go
-// (the queue), consolidate.go and withdraw.go (generations), spend.go (a model and its limits) and archive.go (what
-// readers get). page.go has pages for operators.
+// pull.go, join.go (tokens), grant.go (what admins do), http.go (addresses and refusals) and admin.go (what operators
+// do). Of workers, read job.go (the queue), consolidate.go and withdraw.go (generations), spend.go (a model and its
+// limits) and archive.go (what readers get). page.go has pages for operators.
 package hub
 
 import (

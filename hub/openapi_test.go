@@ -80,7 +80,8 @@ func TestTheSchemaHasTheFieldsOfTheProtocol(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, of := range []any{wire.Statement{}, wire.Edit{}, wire.Push{}, wire.Pushed{}, wire.Page{}, wire.Change{}, wire.Join{}, wire.Rotate{},
-		wire.Joined{}, wire.Problem{}, wire.Transcript{}, wire.Accepted{}, wire.Accept{}, wire.Machine{}} {
+		wire.Joined{}, wire.Problem{}, wire.Transcript{}, wire.Accepted{}, wire.Accept{}, wire.Machine{},
+		wire.Grant{}, wire.Granted{}, wire.Erase{}, wire.Erased{}} {
 		var fields []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {

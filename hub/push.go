@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -170,23 +169,6 @@ func (w whose) store(b *pgx.Batch, table, columns, arrays string, behind int, co
 			AND g.member = t.member AND g.hash = decode(i.hash, 'hex'))
 		ON CONFLICT (organisation, project, member, hash) DO NOTHING`,
 		append([]any{w.one, w.two, hashes, len(hashes) + behind}, values...)...).Exec(count)
-}
-
-// withdrawing is SQL that deletes the statements of a condition and the edits of another one, and leaves a numbered
-// tombstone of each. replaced says that no person withdraws them.
-func withdrawing(statements, edits string, replaced bool) string {
-	return `WITH said AS (
-			DELETE FROM memoir.statement WHERE ` + statements + ` RETURNING organisation, project, member, hash),
-		edits AS (DELETE FROM memoir.edit WHERE ` + edits + ` RETURNING organisation, project, member, hash),
-		gone AS (SELECT * FROM said UNION ALL SELECT * FROM edits),
-		numbered AS (SELECT *, row_number() OVER (PARTITION BY project ORDER BY hash) AS n FROM gone),
-		raised AS (
-			UPDATE memoir.project p SET seq = seq + c.n
-			FROM (SELECT project, count(*) AS n FROM gone GROUP BY project) c WHERE p.id = c.project
-			RETURNING p.id, p.seq - c.n AS before)
-		INSERT INTO memoir.tombstone (organisation, project, member, hash, seq, replaced)
-		SELECT organisation, project, member, hash, r.before + n, ` + strconv.FormatBool(replaced) + `
-		FROM numbered JOIN raised r ON r.id = project`
 }
 
 // counting adds the rows that a query changes.

@@ -21,7 +21,8 @@ import (
 const state = `SELECT ('x' || left(md5(concat(
 	(SELECT string_agg(s::text, '' ORDER BY seq) FROM memoir.statement s), (SELECT string_agg(g::text, '' ORDER BY seq) FROM memoir.tombstone g),
 	(SELECT string_agg(p::text, '' ORDER BY id) FROM memoir.project p), (SELECT string_agg(a::text, '' ORDER BY member) FROM memoir.access a),
-	(SELECT string_agg(t::text, '' ORDER BY id) FROM memoir.token t), (SELECT count(*) FROM memoir.code))), 15))::bit(60)::bigint`
+	(SELECT string_agg(t::text, '' ORDER BY id) FROM memoir.token t), (SELECT string_agg(m::text, '' ORDER BY id) FROM memoir.member m),
+	(SELECT count(*) FROM memoir.code))), 15))::bit(60)::bigint`
 
 func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
 	w := newTwo(t)
@@ -30,6 +31,25 @@ func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
 	limited := join(t, w.url, w.Member(t, "limited", wire.Writer, "github.com/acme/site"))
 	revoked := join(t, w.url, w.Member(t, "revoked", wire.Writer))
 	revoked.must("DELETE", "/v1/me", nil, nil)
+	boss := join(t, w.url, w.Member(t, "boss", wire.Admin))
+	elsewhere := join(t, w.url, w.Member(t, "elsewhere", wire.Admin, "github.com/acme/site"))
+	deposed := join(t, w.url, w.Member(t, "deposed", wire.Admin))
+	deposed.must("DELETE", "/v1/me", nil, nil)
+	boss.must("POST", "/v1/grant", wire.Grant{Member: "deposed", Project: "*", Role: wire.None}, nil)
+	code, err := w.Owner.Admin("other").AddMember(t.Context(), "stranger", wire.Admin, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := join(t, w.url, code)
+	stranger.push("github.com/other/secret", statement("secret"))
+	containers, err := w.Admin.NewToken(t.Context(), "boss", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := machine{t: t, url: w.url, token: containers}
+	grants := func(member, project string, role wire.Role) wire.Grant {
+		return wire.Grant{Member: member, Project: project, Role: role}
+	}
 	unknown, nobody := machine{t: t, url: w.url, token: "guess"}, machine{t: t, url: w.url}
 	newer := w.ours
 	newer.version = "9"
@@ -74,6 +94,37 @@ func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
 		"another version":             {newer, wire.CodeVersion, "GET", pullPath(shop, "", 0), nil},
 		"no cursor":                   {w.ours, wire.CodeUsage, "GET", pullPath(shop, "1'; --", 0), nil},
 		"a page too long":             {w.ours, wire.CodeUsage, "GET", pullPath(shop, "", wire.MaxPage+1), nil},
+
+		"a reader grants":             {reader, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", shop, wire.Admin)},
+		"a writer grants":             {w.ours, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", shop, wire.Writer)},
+		"a writer ends a role":        {w.ours, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", "*", wire.None)},
+		"a writer erases":             {w.ours, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "reader"}},
+		"a writer erases themselves":  {w.ours, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "anna"}},
+		"a revoked admin grants":      {deposed, wire.CodeRevoked, "POST", "/v1/grant", grants("reader", shop, wire.Writer)},
+		"a revoked admin erases":      {deposed, wire.CodeRevoked, "POST", "/v1/erase", wire.Erase{Member: "reader"}},
+		"an unknown token grants":     {unknown, wire.CodeUnauthorised, "POST", "/v1/grant", grants("reader", shop, wire.Writer)},
+		"an unknown token erases":     {unknown, wire.CodeUnauthorised, "POST", "/v1/erase", wire.Erase{Member: "reader"}},
+		"a container grants":          {shared, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", shop, wire.Writer)},
+		"a container grants all":      {shared, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", "*", wire.Writer)},
+		"a container erases":          {shared, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "reader"}},
+		"another's admin grants":      {stranger, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", shop, wire.Writer)},
+		"another's admin erases":      {stranger, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "reader"}},
+		"another's admin, all":        {stranger, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", "*", wire.None)},
+		"an admin of another project": {elsewhere, wire.CodeForbidden, "POST", "/v1/grant", grants("elsewhere", shop, wire.Admin)},
+		"an admin of one, for all":    {elsewhere, wire.CodeForbidden, "POST", "/v1/grant", grants("elsewhere", "*", wire.Admin)},
+		"an admin of one erases":      {elsewhere, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "limited"}},
+		"another's member":            {boss, wire.CodeForbidden, "POST", "/v1/grant", grants("stranger", shop, wire.Reader)},
+		"another's member, to erase":  {boss, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "stranger"}},
+		"another's project":           {boss, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", "github.com/other/secret", wire.Reader)},
+		"the last admin, to erase":    {boss, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "boss"}},
+		"the last admin, to lower":    {boss, wire.CodeForbidden, "POST", "/v1/grant", grants("boss", "*", wire.Writer)},
+		"the last admin, to end":      {boss, wire.CodeForbidden, "POST", "/v1/grant", grants("boss", "*", wire.None)},
+		"a role that is not there":    {boss, wire.CodeForbidden, "POST", "/v1/grant", grants("reader", shop, wire.None)},
+		"no role":                     {boss, wire.CodeUsage, "POST", "/v1/grant", grants("reader", shop, "erase")},
+		"no member":                   {boss, wire.CodeUsage, "POST", "/v1/erase", wire.Erase{}},
+		"no project, to grant":        {boss, wire.CodeUsage, "POST", "/v1/grant", grants("reader", "", wire.Reader)},
+		"SQL for a member":            {boss, wire.CodeForbidden, "POST", "/v1/erase", wire.Erase{Member: "' OR true; --"}},
+		"a large body, to erase":      {boss, wire.CodeTooLarge, "POST", "/v1/erase", make([]byte, 5<<10)},
 	} {
 		before, rows := w.Number(t, state), w.Number(t, "SELECT count(*) FROM memoir.audit")
 		status, problem := try.by.do(try.method, try.path, try.in, nil)

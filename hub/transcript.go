@@ -293,9 +293,14 @@ func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, e memoir.Extrac
 		return err
 	}
 	changed, b := 0, &pgx.Batch{}
-	b.Queue(withdrawing(`organisation = $1 AND project = $2 AND member = $3 AND session = $4 AND NOT own
-		AND hash NOT IN (SELECT decode(h, 'hex') FROM unnest($5::text[]) h)`, `false`, true),
-		w.organisation, w.project, w.member, w.session, hashes).Exec(counting(&changed))
+	b.Queue(`WITH gone AS (DELETE FROM memoir.statement
+			WHERE organisation = $1 AND project = $2 AND member = $3 AND session = $4 AND NOT own
+				AND hash NOT IN (SELECT decode(h, 'hex') FROM unnest($5::text[]) h) RETURNING *),
+		raised AS (UPDATE memoir.project SET seq = seq + (SELECT count(*) FROM gone)
+			WHERE organisation = $1 AND id = $2 RETURNING seq)
+		INSERT INTO memoir.tombstone (organisation, project, member, hash, seq, replaced)
+		SELECT organisation, project, member, hash, raised.seq + 1 - row_number() OVER (ORDER BY hash), true
+		FROM gone, raised`, w.organisation, w.project, w.member, w.session, hashes).Exec(counting(&changed))
 	b.Queue(`UPDATE memoir.project SET seq = seq + $3 WHERE organisation = $1 AND id = $2`,
 		w.organisation, w.project, len(statements))
 	queueStatements(b, whose{`(SELECT organisation, id AS project, $2::bigint AS member, seq AS newest

@@ -65,6 +65,39 @@ func Machines(ctx context.Context, home, revoke string) (all []wire.Machine, err
 	return all, err
 }
 
+// Grant gives a member a role in a project of the hub that a home has joined, or ends it, and returns the one that
+// counts there now. It is for admins.
+func Grant(ctx context.Context, home string, g wire.Grant) (now wire.Granted, err error) {
+	if err = g.Check(); err == nil {
+		err = administer(ctx, home, "/v1/grant", g, &now)
+	}
+	return now, err
+}
+
+// Erase removes a member of the hub that a home has joined, with all that they have sent. It is for admins.
+func Erase(ctx context.Context, home string, e wire.Erase) (done wire.Erased, err error) {
+	if err = e.Check(); err == nil {
+		err = administer(ctx, home, "/v1/erase", e, &done)
+	}
+	return done, err
+}
+
+func administer(ctx context.Context, home, path string, in, out any) error {
+	h, err := Load(home)
+	if err != nil {
+		return err
+	}
+	c, err := newClient(h, beginsAlone) // much may have to be erased
+	if err == nil {
+		err = c.call(ctx, http.MethodPost, path, in, out)
+	}
+	if refused(err) == wire.CodeNotFound {
+		err = memoir.Errorf(memoir.CodeHub, "an operator updates it, or does it with `memoir-hub`",
+			"the hub is of an earlier release, which lets nobody but its operators do this")
+	}
+	return err
+}
+
 // Leave ends all sharing. What was sent is withdrawn first, unless keep is set; so without the hub nothing is changed.
 // What was received, the token and the shares go; the caller finishes the forgetting that this begins. left is why the
 // hub may still have something that it should not, or accept the token.

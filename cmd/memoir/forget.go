@@ -214,7 +214,7 @@ func (p *program) withdrawForgotten(c *cli.Context, st *store.Store, opts pipeli
 		})
 	}
 	if err != nil {
-		p.ui.warn("if this machine cannot, its operator can: `memoir-hub erase` removes the member with all that they sent",
+		p.ui.warn("if this machine cannot, an admin can: `memoir team erase` removes the member with all that they sent",
 			"the hub keeps what was sent until it is told, which fails: %s", p.redact(err.Error()))
 	}
 }

@@ -87,27 +87,6 @@ func teamSubcommand(
 		flags...), Description: help(about, append(examples, "memoir team "+name+" --json")...)}
 }
 
-// memberCommands are what a member may do at the hub for the team, and for their own machines.
-func memberCommands(p *program) []*cli.Command {
-	return []*cli.Command{
-		teamSubcommand(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
-			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
-				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
-				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing. A key such as\n"+
-				"github.com/acme/shop names a project that you do not share. With --without it instead removes the\n"+
-				"line of MEMORY.md that has TEXT, from every generation and for all. The next one waits without it.",
-			[]cli.Flag{
-				&cli.StringSliceFlag{Name: "without", Usage: "leave the line that has `TEXT` out; may be repeated"}, yesFlag()},
-			"memoir team accept", "memoir team accept github.com/acme/shop --yes",
-			"memoir team accept --without 'sort the queue by age'"),
-		teamSubcommand(p.machines, "machines", "", "list your machines at the hub",
-			"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
-				"from its next request on; what it has sent stays. It asks first; without a terminal it needs --yes.",
-			[]cli.Flag{&cli.StringFlag{Name: "revoke", Usage: "revoke the token of the machine `ID`"}, yesFlag()},
-			"memoir team machines", "memoir team machines --revoke 17"),
-	}
-}
-
 // openJoined opens the database of a home that has joined a hub, and makes it if the home is new.
 func (p *program) openJoined(c *cli.Context) (opts pipeline.Options, st *store.Store, err error) {
 	if opts, err = p.options(c, nil); err == nil {
@@ -189,24 +168,6 @@ func (p *program) joinTeam(c *cli.Context) error {
 	return p.result(c, err, out, func() {
 		p.ui.say("joined %s as %s of %s", out.URL, out.Member, out.Organisation)
 		p.ui.sayHint("`memoir team share` shares a project; no statement leaves before")
-	})
-}
-
-// machines lists the machines of this member, and before revokes one if its id is given.
-func (p *program) machines(c *cli.Context) error {
-	home, err := p.home(c)
-	if id := c.String("revoke"); err == nil && id != "" {
-		err = p.confirm(c, "revoke machine "+id, home)
-	}
-	if err != nil {
-		return err
-	}
-	all, err := team.Machines(c.Context, home, c.String("revoke"))
-	return p.result(c, err, map[string]any{"machines": all}, func() {
-		for _, m := range all {
-			this := map[bool]string{true: " (this one)"}[m.This]
-			p.ui.printf("%s  %s%s, last seen %s\n", m.ID, m.Name, this, when(m.Seen))
-		}
 	})
 }
 
@@ -317,11 +278,10 @@ func (p *program) share(c *cli.Context) error {
 }
 
 // sharedNow is sharedProject for one that has to be shared.
-func (p *program) sharedNow(c *cli.Context, st *store.Store) (row store.ProjectRow, as store.Share, err error) {
-	ref, err := optional(c)
-	if err == nil {
-		row, as, err = p.sharedProject(c, st, ref)
-	}
+func (p *program) sharedNow(
+	c *cli.Context, st *store.Store, ref string,
+) (row store.ProjectRow, as store.Share, err error) {
+	row, as, err = p.sharedProject(c, st, ref)
 	if err == nil && as.Key == "" {
 		err = notFoundf("`memoir team status` lists shared projects", "%s is not shared", row.ID)
 	}
@@ -343,7 +303,7 @@ func (p *program) sharedProject(c *cli.Context, st *store.Store, ref string) (
 
 func (p *program) unshare(c *cli.Context) error {
 	return p.withTeam(c, func(o team.Options) error {
-		row, as, err := p.sharedNow(c, o.Store)
+		row, as, err := p.sharedNow(c, o.Store, c.Args().First())
 		if err == nil && as.Sent > 0 && !c.Bool("keep") {
 			err = p.confirm(c, "unshare "+row.ID+": the team loses "+count(as.Sent, "statement")+" of this machine", o.Home)
 		}

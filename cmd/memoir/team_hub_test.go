@@ -105,6 +105,56 @@ func (s scene) everything() map[string]string {
 	return all
 }
 
+// An admin grants and erases from their own machine. A key that no shared project has never means another one.
+func TestAnAdminOfAHubGrantsAndErases(t *testing.T) {
+	t.Parallel()
+	h := newTeamHub(t)
+	h.b.said("one", "Hello.", "make one", "")
+	h.sync()
+	must(t, h.Admin.Grant(t.Context(), "anna", "*", hubwire.Admin, false))
+	refused := func(code int, why string, args ...string) {
+		t.Helper()
+		if got, _, said := h.a.memoir(args...); got != code || !strings.Contains(said, why) {
+			t.Errorf("%v: %d %s", args, got, said)
+		}
+	}
+	out := h.a.good("team", "grant", "ben", "admin", appKey, "--json")
+	if gjson.Get(out, "role").Str != "admin" || gjson.Get(out, "project").Str != appKey {
+		t.Error(out)
+	}
+	h.a.good("team", "grant", "ben", "none", appKey)
+	if out := h.a.good("team", "grant", "ben", "reader", "*", "--json"); gjson.Get(out, "role").Str != "reader" {
+		t.Error(out)
+	}
+	refused(exitUsage, "a role is", "team", "grant", "ben", "owner", appKey)
+	refused(exitFailed, "no project host.example/acme/none", "team", "grant", "ben", "admin", "host.example/acme/none")
+	refused(exitFailed, "last admin", "team", "grant", "anna", "none", "*")
+	refused(exitUsage, "--yes", "team", "erase", "ben")
+	if n := h.Number(t, "SELECT count(*) FROM memoir.access WHERE role = 'reader'"); n != 1 {
+		t.Errorf("ben has %d roles", n)
+	}
+	if out := h.a.good("team", "erase", "ben", "--yes", "--json"); gjson.Get(out, "erased").Int() < 1 {
+		t.Error(out)
+	}
+	if code, _, said := h.b.memoir("team", "sync"); code != exitFailed || !strings.Contains(said, "nothing here is lost") {
+		t.Errorf("%d %s", code, said)
+	}
+	for _, s := range []scene{h.a, h.c} {
+		if s.run(); strings.Contains(s.good("search", "make one", "--all"), "make one") {
+			t.Error("it is still there")
+		}
+	}
+	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(hubwire.VersionHeader, "1")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"title": "the hub has no such address", "code": "not_found"}`))
+	}))
+	defer old.Close()
+	h.serve(old.URL)
+	refused(exitFailed, "the hub is of an earlier release", "team", "erase", "ben", "--yes")
+	refused(exitFailed, "the hub is of an earlier release", "team", "grant", "ben", "reader", "*")
+}
+
 // Two members, one of them with two machines, share a project through a hub.
 func TestMembersAndMachinesShareAProjectThroughAHub(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ GRANT UPDATE (replaced) ON memoir.tombstone TO $ROLE;
 GRANT UPDATE (archive, state) ON memoir.generation TO $ROLE;
 GRANT UPDATE (tokens, cost, ended) ON memoir.ledger TO $ROLE;
 GRANT UPDATE (epoch, fingerprint) ON memoir.hub TO $ROLE;
+GRANT EXECUTE ON FUNCTION memoir.administer(bytea, text, text, text) TO $ROLE;
 
 -- Of River's tables. It has no right to migrate or to reindex.
 REVOKE ALL ON SCHEMA river FROM PUBLIC, $ROLE;

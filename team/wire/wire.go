@@ -5,9 +5,11 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -34,7 +36,7 @@ const (
 )
 
 // Role is what a member may do in a project: a reader pulls and withdraws its own, a writer also pushes, an admin also
-// accepts generations that wait.
+// accepts generations that wait, and grants. An admin of every project also erases members.
 type Role string
 
 // The roles, each with the rights of those before it.
@@ -43,6 +45,12 @@ const (
 	Writer Role = "writer"
 	Admin  Role = "admin"
 )
+
+// Roles are all roles.
+var Roles = []Role{Reader, Writer, Admin}
+
+// EveryProject stands for the key of a project: every one, also those to come.
+const EveryProject = "*"
 
 // A Statement is what leaves a machine of a memoir.Statement. Hash is Of(Session, Own, Day, Body); the hub computes it
 // again. No field names a directory, a title or a branch.
@@ -157,6 +165,46 @@ type Machine struct {
 	Seen    time.Time `json:"seen"` // within ten minutes
 	Expires time.Time `json:"expires"`
 	This    bool      `json:"this,omitempty"` // it asks
+}
+
+// Grant is the body of POST /v1/grant: the role that a member of the caller's organisation gets in a project, in place
+// of the one that was given for it; None ends that. It is for members with the role Admin there, and so is Erase, the
+// body of POST /v1/erase, in every project. What is refused has the code CodeForbidden: a hub of the release before
+// answers CodeNotFound.
+type Grant struct {
+	Member  string `json:"member"`
+	Project string `json:"project"` // its key, or EveryProject
+	Role    Role   `json:"role"`
+}
+
+// None is the role of a member who has none.
+const None Role = "none"
+
+// Granted is the answer to a Grant: the role that counts there now. That is the highest: one for every project counts
+// in each.
+type Granted struct {
+	Role Role `json:"role"`
+}
+
+// Check returns an error of code memoir.CodeUsage if a grant breaks a rule.
+func (g Grant) Check() error {
+	if g.Role != None && !slices.Contains(Roles, g.Role) {
+		return bad("a role is reader, writer or admin, or none to end it, not %q", memoir.Cut(string(g.Role), 60))
+	}
+	return cmp.Or(CheckProject(g.Project), Erase{g.Member}.Check())
+}
+
+// Erase names the member that is removed with all that they have sent.
+type Erase struct {
+	Member string `json:"member"`
+}
+
+// Check returns an error of code memoir.CodeUsage if the name breaks a rule.
+func (e Erase) Check() error { return CheckName(e.Member, MaxMemberName) }
+
+// Erased is the answer to an Erase.
+type Erased struct {
+	Erased int `json:"erased"` // statements and edits
 }
 
 // Problem is the body of every answer that is not 2xx, after RFC 9457. Code is for programs.

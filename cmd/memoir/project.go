@@ -108,8 +108,12 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 // redacted matches a remote that contained a secret: two of them cannot be compared.
 var redacted = lazyregexp.New(`(?i)\[redacted:`)
 
+// isPath reports whether ref is a path: one that is there or is written as one, since an identity such as
+// github.com/acme/shop contains slashes, too.
 func isPath(ref string) bool {
-	return ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
+	_, err := os.Stat(ref)
+	return ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator) &&
+		(err == nil || filepath.IsAbs(ref) || strings.HasPrefix(ref, "."))
 }
 
 // projectNamed returns the registered project that ref names: an id, a name or a path; "" is the project of this

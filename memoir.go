@@ -268,9 +268,12 @@ type HandEdit struct {
 	Nth       int    // that of Section and After, from 1; 0 is any
 	Text      string // a Block; the whole content for EditFile
 	Others    int    // blocks with the same text in the file: before it was added, or after it was removed
-	Hub       int    // of a line that was removed, the generation of the hub that had it; 0: none
+	Hub       int    // of a line that was removed, the generation of the hub that had it; 0: none, or EditHere
 	At        time.Time
 }
+
+// EditHere is HandEdit.Hub of a hub's line that is removed on this machine alone.
+const EditHere = -1
 
 // EditAction is a kind of hand edit.
 type EditAction string

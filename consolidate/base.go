@@ -169,7 +169,8 @@ func (r *renewal) changed(line string, lists map[string][]string, member string)
 
 // own reports whether a member's sessions alone back a line of a base, which cites them and names nobody else.
 func (r *renewal) own(heading, line string, lists map[string][]string, member string) bool {
-	if !slices.Equal(memoir.TeamOf(memoir.LineText(line)), []string{member}) {
+	members, editors := memoir.TeamOf(memoir.LineText(line))
+	if !slices.Equal(distinct(append(members, editors...)), []string{member}) {
 		return false
 	}
 	entries := slices.DeleteFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != member })
@@ -208,16 +209,19 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 	return out
 }
 
-// editors returns the members that a line of a base names and does not cite: they are said to have changed it.
+// editors returns the members that are said to have changed a line of a base. Hubs of earlier releases name them among
+// those that it cites.
 func (r *renewal) editors(line string, lists map[string][]string) []string {
 	entries := r.entries(line, lists)
-	return slices.DeleteFunc(memoir.TeamOf(memoir.LineText(line)), func(name string) bool {
+	members, editors := memoir.TeamOf(memoir.LineText(line))
+	return distinct(append(editors, slices.DeleteFunc(members, func(name string) bool {
 		return slices.ContainsFunc(entries, func(e entry) bool { return memoir.MemberOf(e.key) == name })
-	})
+	})...))
 }
 
 // wordedBy ends a line of a base with the members whose statements here say it in these words, of the sessions that it
-// cites. Else it says that the words are the hub's: its model, an edit, or who has its database, words lines freely.
+// cites. Else it says who changed it, by the hub, or that the words are the hub's: its model, or who has its database,
+// words lines freely.
 func (r *renewal) wordedBy(line string, entries []entry, editors []string) string {
 	text, cites, says := untold(line), []string{}, []string{}
 	for _, e := range entries {
@@ -229,7 +233,7 @@ func (r *renewal) wordedBy(line string, entries []entry, editors []string) strin
 		}
 	}
 	if len(says) == 0 {
-		return memoir.WithoutTeam(line) + memoir.HubsWords(distinct(append(cites, editors...)))
+		return memoir.WithoutTeam(line) + memoir.HubsWords(distinct(cites), editors)
 	}
 	return memoir.WithoutTeam(line) + memoir.FromTeam(distinct(says))
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"memoir"
 	"memoir/hub"
 	"memoir/hub/hubtest"
@@ -83,7 +85,7 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 		t.Error(out)
 	}
 	sync()
-	changed := `"drop the cache" (commit): it grew while the index was rebuilt below cache. (from the team: the hub's words, citing anna, ben) [anna-`
+	changed := `"drop the cache" (commit): it grew while the index was rebuilt below cache. (from the team: changed by ben, citing anna) [anna-`
 	own := `it grew while the index was rebuilt below /srv/app/cache. [anna-` // Anna did not say that
 	for _, s := range []scene{a, b} {
 		_, text := s.memory()
@@ -95,6 +97,14 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	for _, text := range []string{"canary-added", "canary-changed", "/srv/app"} {
 		if n := d.Number(t, "SELECT count(*) FROM memoir.edit WHERE strpos(edit::text, '"+text+"') > 0"); n > 0 {
 			t.Errorf("%s left", text)
+		}
+	}
+	if why := gjson.Get(a.good("why", "it grew while", "--json"), `statements.#(signal="edit").by`).String(); why != "ben" {
+		t.Errorf("changed by %q", why)
+	}
+	for s, asked := range map[scene]bool{a: true, b: false} { // Ben wrote it
+		if strings.Contains(s.good("review", "--json", "--project", "app"), "it grew while") != asked {
+			t.Errorf("%s asks: not %v", s.home, asked)
 		}
 	}
 	if _, text := b.memory(); strings.Count(text, "canary-added") != 1 {

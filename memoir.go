@@ -268,7 +268,7 @@ type HandEdit struct {
 	Nth       int    // that of Section and After, from 1; 0 is any
 	Text      string // a Block; the whole content for EditFile
 	Others    int    // blocks with the same text in the file: before it was added, or after it was removed
-	Hub       int    // of a line that was removed, the generation of the hub that had it; 0: none
+	Hub       int    // of a line that was removed, the generation of the hub that had it; 0: none, or EditHere
 	At        time.Time
 }
 

@@ -82,15 +82,23 @@ func MemberOf(key string) string {
 	return id[:max(0, strings.LastIndexByte(id, '-'))]
 }
 
+// EditHere is HandEdit.Hub of a hub's line that is removed on this machine alone.
+const EditHere = -1
+
 // FromTeam returns the end of a line that only other members' statements support. WithoutTeam removes it. In Markdown,
 // an underscore of a name stands for itself.
 func FromTeam(members []string) string {
 	return fromTeam + strings.ReplaceAll(strings.Join(members, ", "), "_", `\_`) + ")"
 }
 
-// HubsWords is the end of a line in a hub's own words, about what members' sessions say.
-func HubsWords(members []string) string {
-	return strings.Replace(FromTeam(members), fromTeam, fromTeam+hubsWords, 1)
+// HubsWords is the end of a line about what members' sessions say, in the words of the members who changed it, else in
+// the hub's own.
+func HubsWords(cited, editors []string) string {
+	words := hubsWords
+	if len(editors) > 0 {
+		words = changedBy + strings.Join(editors, ", ") + citing
+	}
+	return FromTeam([]string{words + strings.Join(cited, ", ")})
 }
 
 // WithoutTeam removes the end that FromTeam adds to a line, and all like it before: a text may end with one.
@@ -102,13 +110,18 @@ func WithoutTeam(line string) string {
 	return line
 }
 
-// TeamOf returns the members that the end of a line names; see FromTeam.
-func TeamOf(line string) []string {
+// TeamOf returns the members that the end of a line names, and those who are said to have changed it; see FromTeam and
+// HubsWords.
+func TeamOf(line string) (members, editors []string) {
 	if WithoutTeam(line) == line {
-		return nil
+		return nil, nil
 	}
-	end := strings.TrimPrefix(line[strings.LastIndex(line, fromTeam)+len(fromTeam):], hubsWords)
-	return strings.Split(strings.ReplaceAll(strings.TrimSuffix(end, ")"), `\_`, "_"), ", ")
+	end := strings.TrimSuffix(line[strings.LastIndex(line, fromTeam)+len(fromTeam):], ")")
+	end = strings.TrimPrefix(strings.ReplaceAll(end, `\_`, "_"), hubsWords)
+	if by, cited, changed := strings.Cut(end, citing); changed {
+		editors, end = strings.Split(strings.TrimPrefix(by, changedBy), ", "), cited
+	}
+	return strings.Split(end, ", "), editors
 }
 
 // Answered reports whether a person answered about a line, by the times of answers. Whose the line is may have changed
@@ -119,5 +132,7 @@ func Answered(at map[string]int64, line string) bool {
 
 const (
 	fromTeam  = " (from the team: "
-	hubsWords = "the hub's words, citing "
+	hubsWords = "the hub's words" + citing
+	changedBy = "changed by "
+	citing    = ", citing "
 )

@@ -29,10 +29,11 @@ func TestNoKeyOfAGroupBeginsWithAnother(t *testing.T) {
 func TestTheEndOfALineNamesMembersAsTheyAre(t *testing.T) {
 	t.Parallel()
 	members := []string{"_x_", "al_ice"}
-	for _, end := range []string{memoir.FromTeam(members), memoir.HubsWords(members)} {
+	for end, editors := range map[string][]string{memoir.FromTeam(members): nil, memoir.HubsWords(members, nil): nil,
+		memoir.HubsWords(members, []string{"b_b", "c"}): {"b_b", "c"}} {
 		line := "a text (from the team: boss)" + end // the text is anybody's
-		if got := memoir.TeamOf(line); !slices.Equal(got, members) || memoir.WithoutTeam(line) != "a text" {
-			t.Errorf("%q: %q", line, got)
+		if got, by := memoir.TeamOf(line); !slices.Equal(got, members) || !slices.Equal(by, editors) || memoir.WithoutTeam(line) != "a text" {
+			t.Errorf("%q: %q, %q", line, got, by)
 		}
 		if strings.Contains(strings.ReplaceAll(line, `\_`, ""), "_") {
 			t.Errorf("%q is emphasis in Markdown", line)

@@ -61,6 +61,7 @@ const (
 	SignalJournal  = "journal"  // a line of a journal
 	SignalRepeated = "repeated" // a person's rule of several projects
 	SignalTeam     = "team"     // a member of the team promoted it
+	SignalEdit     = "edit"     // members changed the line; no statement has it
 )
 
 // Signals of the built-in extractor that other packages know.

@@ -84,9 +84,9 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	}
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
 	base := r.sections(lists)
-	edited := map[string]bool{} // lines that a person changed, of which their own form is here
+	edited := map[string]bool{} // lines that a person added or removed in a form of this machine, which is another one
 	for _, n := range in.HandEdits {
-		if text := untold(n.Text); n.Action == memoir.EditAdded {
+		if text := untold(n.Text); n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved && n.Others == 0 {
 			edited[asHubs(text, in.Base.Relative)] = asHubs(text, in.Base.Relative) != text
 		}
 	}
@@ -136,6 +136,35 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	return WithOrigins(out, in)
 }
 
+// Shown returns the statements of a base that the lines of a memory of it show: those that they were made from and, of
+// lines in other words, those that are alike and whose fix is there.
+func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
+	made, reworded := map[string]bool{}, map[string]memoir.Words{}
+	for line := range strings.Lines(c.MemoryMD) {
+		ids := c.Lines[memoir.LineKey(line)].Statements
+		for _, id := range ids {
+			made[id] = true
+		}
+		if len(ids) == 0 && isEntry(line) {
+			reworded[line] = memoir.WordsOf(untold(line))
+		}
+	}
+	for _, e := range b.Sessions {
+		e.Statements = slices.DeleteFunc(slices.Clone(e.Statements), func(st memoir.Statement) bool {
+			shown := made[st.ID]
+			for line, words := range reworded {
+				shown = shown || words.Alike(memoir.WordsOf(st.Text)) >= 0.5 &&
+					(st.Fix == "" || strings.Contains(line, memoir.CodeSpan(st.Fix)))
+			}
+			return !shown
+		})
+		if len(e.Statements) > 0 {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
 // person, and own the words of those that the base has, also as another member changed them.
 func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
@@ -169,7 +198,8 @@ func (r *renewal) changed(line string, lists map[string][]string, member string)
 
 // own reports whether a member's sessions alone back a line of a base, which cites them and names nobody else.
 func (r *renewal) own(heading, line string, lists map[string][]string, member string) bool {
-	if !slices.Equal(memoir.TeamOf(memoir.LineText(line)), []string{member}) {
+	members, editors := memoir.TeamOf(memoir.LineText(line))
+	if !slices.Equal(distinct(append(members, editors...)), []string{member}) {
 		return false
 	}
 	entries := slices.DeleteFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != member })
@@ -208,16 +238,19 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 	return out
 }
 
-// editors returns the members that a line of a base names and does not cite: they are said to have changed it.
+// editors returns the members that are said to have changed a line of a base. Hubs of earlier releases name them among
+// those that it cites.
 func (r *renewal) editors(line string, lists map[string][]string) []string {
 	entries := r.entries(line, lists)
-	return slices.DeleteFunc(memoir.TeamOf(memoir.LineText(line)), func(name string) bool {
+	members, editors := memoir.TeamOf(memoir.LineText(line))
+	return distinct(append(editors, slices.DeleteFunc(members, func(name string) bool {
 		return slices.ContainsFunc(entries, func(e entry) bool { return memoir.MemberOf(e.key) == name })
-	})
+	})...))
 }
 
 // wordedBy ends a line of a base with the members whose statements here say it in these words, of the sessions that it
-// cites. Else it says that the words are the hub's: its model, an edit, or who has its database, words lines freely.
+// cites. Else it says who changed it, by the hub, or that the words are the hub's: its model, or who has its database,
+// words lines freely.
 func (r *renewal) wordedBy(line string, entries []entry, editors []string) string {
 	text, cites, says := untold(line), []string{}, []string{}
 	for _, e := range entries {
@@ -229,7 +262,7 @@ func (r *renewal) wordedBy(line string, entries []entry, editors []string) strin
 		}
 	}
 	if len(says) == 0 {
-		return memoir.WithoutTeam(line) + memoir.HubsWords(distinct(append(cites, editors...)))
+		return memoir.WithoutTeam(line) + memoir.HubsWords(distinct(cites), editors)
 	}
 	return memoir.WithoutTeam(line) + memoir.FromTeam(distinct(says))
 }

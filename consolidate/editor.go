@@ -15,7 +15,7 @@ type editor struct {
 	at         [2]string         // that place: the section, and the key of the block before it; headings have none
 	seen       map[[2]string]int // how often each place is in done
 	have, hand map[string]int    // all blocks, and those of edits, by key
-	removed    map[string]bool   // lines without their citations
+	removed    map[string]bool   // lines without their citations; true: the person changed it
 	heading    string            // of blocks whose section is gone
 	again      bool              // the file may have some edits already
 }
@@ -42,8 +42,9 @@ func newEditor(text, heading string, again bool) *editor {
 	return ed
 }
 
-// apply applies an edit. Of those that are undone it needs the places only if the file has none yet.
-func (ed *editor) apply(n memoir.HandEdit) {
+// apply applies an edit, by which a line may be changed. Of those that are undone it needs the places only if the file
+// has none yet.
+func (ed *editor) apply(n memoir.HandEdit, changed bool) {
 	n.Section, n.After = sanitise(n.Section), sanitise(n.After) // as they were added
 	switch {
 	case n.Action == memoir.EditAdded, n.Action == memoir.EditWasAdded && !ed.again:
@@ -52,7 +53,8 @@ func (ed *editor) apply(n memoir.HandEdit) {
 		ed.remove(n)
 	}
 	if text := Uncited(n.Text); n.Action == memoir.EditRemoved && n.Others == 0 && text != "" {
-		ed.removed[text] = true
+		before, again := ed.removed[text]
+		ed.removed[text] = changed && (before || !again)
 	}
 }
 
@@ -214,14 +216,15 @@ const leastCompared = 5
 
 // A saying is a list entry without its mark, with its words.
 type saying struct {
-	text  string
-	words memoir.Words
+	text    string
+	words   memoir.Words
+	changed bool // a person did: what is alike stays
 }
 
-func sayingOf(entry string) saying {
+func sayingOf(entry string, changed bool) saying {
 	text := memoir.WithoutTeam(memoir.LineText(entry)) // it stays removed, whoever says it and whatever it cites
 	told, _, _ := strings.Cut(text, "” (after: ")      // the built-in model writes the context of a preference behind it
-	return saying{text, memoir.WordsOf(told)}
+	return saying{text, memoir.WordsOf(told), changed}
 }
 
 // sayTheSame reports whether a list entry is equivalent to a removed one: it has the same words, whatever their
@@ -230,11 +233,11 @@ func sayTheSame(removed []saying, line string) bool {
 	if !isEntry(line) {
 		return false
 	}
-	b := sayingOf(line)
+	b := sayingOf(line, false)
 	head, cut := strings.CutSuffix(b.text, "…")
 	return slices.ContainsFunc(removed, func(a saying) bool {
 		return cut && len(head) > leastTelling && strings.HasPrefix(a.text, head) ||
 			len(a.words) > 0 && slices.Equal(a.words, b.words) ||
-			len(a.words) >= leastCompared && a.words.Alike(b.words) >= 0.8
+			!a.changed && len(a.words) >= leastCompared && a.words.Alike(b.words) >= 0.8
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -11,7 +12,8 @@ import (
 
 // ApplyHandEdits applies hand edits to a consolidation of any model, in their order. It may have some already: applying
 // the same edits again changes nothing. Removed lines are removed with their equivalents from every file, whatever
-// their citations, unless the person left an equal one. Written and deleted files stay so. Edits come from
+// their citations, unless the person left an equal one. A changed line takes only equal ones with it: others that are
+// alike may say more. Written and deleted files stay so. Edits come from
 // LiveHandEdits, which leaves out forgotten text and adds lines for the summary.
 func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Consolidation {
 	return withHandEdits(c, edits, true)
@@ -28,7 +30,13 @@ func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) 
 		memoir.MemoryFile:  newEditor(files[memoir.MemoryFile], headNotes, again),
 		memoir.SummaryFile: newEditor(files[memoir.SummaryFile], headByHand, again),
 	}
-	mine := map[string]bool{} // files that a person wrote as a whole
+	mine := map[string]bool{}           // files that a person wrote as a whole
+	changed := map[time.Time][]string{} // citations of what was added in a step
+	for _, n := range edits {
+		if n.Action == memoir.EditAdded || n.Action == memoir.EditWasAdded {
+			changed[n.At.UTC()] = append(changed[n.At.UTC()], memoir.Citation(n.Text))
+		}
+	}
 	for _, n := range edits {
 		name := path.Clean(n.File)
 		switch ed := pages[name]; {
@@ -38,7 +46,8 @@ func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) 
 		case n.Action == memoir.EditDeleted:
 			files.remove(name)
 		case ed != nil:
-			ed.apply(n)
+			citation := memoir.Citation(n.Text)
+			ed.apply(n, citation != "" && slices.Contains(changed[n.At.UTC()], citation))
 		}
 	}
 	gone := goneBy(pages[memoir.MemoryFile].removed)
@@ -61,12 +70,15 @@ func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) 
 // goneBy returns a function that reports whether a line without its citation is equal or equivalent to a removed one.
 func goneBy(removed map[string]bool) func(line string) bool {
 	var entries []saying
-	for line := range removed {
+	for line, changed := range removed {
 		if isEntry(line) {
-			entries = append(entries, sayingOf(line))
+			entries = append(entries, sayingOf(line, changed))
 		}
 	}
-	return func(line string) bool { return removed[line] || len(entries) > 0 && sayTheSame(entries, line) }
+	return func(line string) bool {
+		_, equal := removed[line]
+		return equal || len(entries) > 0 && sayTheSame(entries, line)
+	}
 }
 
 // Decided selects the differences of a restored memory that count as hand edits.

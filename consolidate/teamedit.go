@@ -50,15 +50,16 @@ func WithTeamEdits(
 		edit := memoir.HandEdit{File: memoir.MemoryFile, Section: l.heading, Action: memoir.EditRemoved}
 		for _, text := range l.before {
 			if text != "" && text != l.newest.After && (l.line != "" || l.newest.After == "") {
-				edit.Text = "- " + text
+				edit.Text = "- " + text + memoir.Citation(l.line) // as of a line that was changed, if it was
 				out = append(out, edit)
 			}
 		}
 		if l.line == "" || l.newest.After == "" {
 			continue
 		}
+		cited, _ := memoir.TeamOf(memoir.LineText(l.line))
 		edit.Action, edit.Text = memoir.EditAdded, "- "+l.newest.After+
-			memoir.FromTeam(distinct(append(memoir.TeamOf(memoir.LineText(l.line)), l.newest.Member)))+memoir.Citation(l.line)
+			memoir.HubsWords(cited, []string{l.newest.Member})+memoir.Citation(l.line)
 		if list := c.Citations[lineKey(l.line)]; list != nil {
 			c.Citations[lineKey(edit.Text)] = list
 		}
@@ -91,7 +92,7 @@ func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) (marke
 	changed := Changed(edits)
 	for i := range edits {
 		n, was, line := &edits[i], edits[i], untold(edits[i].Text)
-		key, named := line, memoir.TeamOf(memoir.LineText(n.Text)) != nil
+		key, named := line, memoir.WithoutTeam(memoir.LineText(n.Text)) != memoir.LineText(n.Text)
 		if !named {
 			key = asHubs(line, b.Relative)
 		}

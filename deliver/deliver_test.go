@@ -105,7 +105,7 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 			return "- " + library.Text + memoir.Unconfirmed + "\n"
 		}, ""},
 		"a line that a member changed": {sessions{"codex:since": {library}}, "now", func(string) string {
-			return "- " + strings.Replace(library.Text, "by `cargo test", "by `cargo test -p", 1) + memoir.HubsWords([]string{"anna", "ben"}) + "\n"
+			return "- " + strings.Replace(library.Text, "by `cargo test", "by `cargo test -p", 1) + memoir.HubsWords([]string{"anna"}, []string{"ben"}) + "\n"
 		}, ""},
 		"what one session repaired":  {sessions{"codex:old": {repair}}, "now", nil, ""},
 		"what two sessions repaired": {sessions{"codex:old": {repair}, "codex:new": {repair}}, "now", nil, "then `rm -r out` passed."},

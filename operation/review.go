@@ -16,6 +16,8 @@ import (
 	"memoir/pipeline"
 	"memoir/prompts"
 	"memoir/store"
+	"memoir/team"
+	"memoir/team/wire"
 )
 
 // maxOnce is how many rules that were said once a person is asked about, unless they want all. What only may be a rule
@@ -48,6 +50,7 @@ func (r Review) Text() string {
 type ReviewLine struct {
 	Statement
 	State string `json:"state"` // new, changed since an answer, once, or unconfirmed
+	Drop  string `json:"drop"`  // of a hub's line, who loses it by a drop: "here" or "all"; else empty. An edit is for all
 
 	line       string // of MEMORY.md, or as it would have it
 	held       bool   // MEMORY.md has it
@@ -89,7 +92,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 		for _, id := range append(l.origin.Statements, l.Key) {
 			no[id] = true
 		}
-		if waits(l.Text, answered) {
+		if waits(l.Text, l.origin.Hand, answered) {
 			out.Lines = append(out.Lines, a.reviewLine(l, m, all, answered))
 		}
 	}
@@ -139,6 +142,11 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	if unsure {
 		one.State = "unconfirmed"
 	}
+	if members, editors := memoir.TeamOf(one.Text); len(members) > 0 && team.HasBase(a.Home, m.project) {
+		hub, _ := team.Load(a.Home)
+		theirs := !slices.Contains(append(members, editors...), wire.MemberName(hub.Member))
+		one.Drop = map[bool]string{true: "here", false: "all"}[theirs]
+	}
 	return one
 }
 
@@ -168,14 +176,15 @@ func (a Access) Named(ctx context.Context, st *store.Store, projectID string, id
 	return statements, sessions, nil
 }
 
-// waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
-func waits(line string, answered map[string]int64) bool {
+// waits reports whether a line of MEMORY.md waits for an answer. A person's is one by hand, or has no citation, or one
+// of a note.
+func waits(line string, byHand bool, answered map[string]int64) bool {
 	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || memoir.Answered(answered, line) {
 		return false
 	}
 	text := memoir.LineText(line)
 	_, citation, _ := strings.Cut(line, text)
-	byHand := strings.HasSuffix(line, text) || strings.Contains(citation, "["+string(memoir.EntryNote)+"-")
+	byHand = byHand || strings.HasSuffix(line, text) || strings.Contains(citation, "["+string(memoir.EntryNote)+"-")
 	return !byHand || strings.HasSuffix(line, memoir.Unconfirmed)
 }
 
@@ -195,7 +204,7 @@ type Answer struct {
 func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Options, project memoir.Project,
 	answers ...Answer) error {
 	changes := map[string]string{}
-	var keys, never []string
+	var keys, never, here []string
 	theirs := false // what is accepted of others is told from the next generation on
 	for _, one := range answers {
 		one.Text = strings.Join(strings.Fields(one.Text), " ")
@@ -215,12 +224,15 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 		} else if instead != l.line {
 			changes[l.line] = instead
 		}
+		if instead == "" && l.Drop == "here" {
+			here = append(here, l.line)
+		}
 		own := memoir.WithoutTeam(memoir.LineText(instead))
 		keys = append(append(keys, l.statements...), memoir.LineKey(instead), memoir.LineKey(own))
 		theirs = theirs || own != memoir.LineText(instead)
 	}
 	if len(changes) > 0 {
-		if _, err := pipeline.ChangeLines(ctx, st, opts, project, changes); err != nil {
+		if _, err := pipeline.ChangeLines(ctx, st, opts, project, changes, here...); err != nil {
 			return err
 		}
 	}
@@ -274,7 +286,7 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
-		if waits(line, answered) {
+		if waits(line, false, answered) {
 			n.New, n.fresh = n.New+1, append(n.fresh, memoir.LineKey(line))
 			if text := memoir.LineText(line); memoir.WithoutTeam(text) != text {
 				n.Theirs++

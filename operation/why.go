@@ -34,6 +34,7 @@ type Why struct {
 
 // Statement is the form of a statement with its sessions, the newest first. For a line that a language model wrote in
 // its own words, the id is the line's key, Signal and By are memoir.SignalModel, and the sessions those that it cites.
+// Of one that members changed, Signal is memoir.SignalEdit, and By has their names.
 type Statement struct {
 	ID       string     `json:"id"`
 	Kind     string     `json:"kind"`
@@ -138,8 +139,12 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 	}
 	one := Statement{ID: l.Key, Kind: "Line", Text: memoir.LineText(l.Text), Signal: memoir.SignalModel,
 		By: memoir.SignalModel, Sessions: []Evidence{}}
+	_, editors := memoir.TeamOf(one.Text)
+	if len(editors) > 0 {
+		one.Signal, one.By = memoir.SignalEdit, strings.Join(editors, ", ")
+	}
 	l, out := a.here(l, m, all)
-	if len(out) > 0 && len(l.cited) == 0 {
+	if len(out) > 0 && len(l.cited)+len(editors) == 0 {
 		return out
 	}
 	for _, s := range m.sessions {

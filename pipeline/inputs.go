@@ -35,6 +35,7 @@ type consolidation struct {
 	consolidator consolidate.Consolidator // of this project; see consolidatorOf
 
 	forgetting *forgetting // nil unless the work is part of forgetting
+	here       []string    // words of lines of a hub that change removes on this machine alone
 }
 
 // A draft is a memory that is not published yet.

@@ -43,21 +43,22 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 }
 
 // ChangeLines replaces the lines of a project's MEMORY.md that have the words of a key by its value, or removes them if
-// that is empty, like Patch for the user. The sessions that say them stay. The error has the code memoir.CodeNotFound
-// if there is no such line, and memoir.CodeUsage if it is a heading.
+// that is empty, like Patch for the user. The sessions that say them stay. Lines of a hub that are here are removed on
+// this machine alone. The error has the code memoir.CodeNotFound if there is no such line, and memoir.CodeUsage if it
+// is a heading.
 func ChangeLines(ctx context.Context, st *store.Store, opts Options, project memoir.Project,
-	changes map[string]string) (Patched, error) {
+	changes map[string]string, here ...string) (Patched, error) {
 	r, err := newPhases(st, opts)
 	if err != nil {
 		return Patched{}, err
 	}
-	words := func(line string) string { return memoir.Folded(memoir.LineText(memory.Neutralise(line))) }
 	wanted := map[string]string{}
 	for line, instead := range changes {
 		wanted[words(line)] = instead
 	}
 	return r.patch(ctx, project, memoir.AuthorUser, "",
-		func(_ context.Context, _ *consolidation, live memory.Snapshot) ([]byte, error) {
+		func(_ context.Context, c *consolidation, live memory.Snapshot) ([]byte, error) {
+			c.here = memoir.Map(here, words)
 			var ops []map[string]any
 			for i, text := range slices.Backward(strings.Split(string(live.Files[memoir.MemoryFile]), "\n")) {
 				instead, has := wanted[words(text)]
@@ -80,6 +81,8 @@ func ChangeLines(ctx context.Context, st *store.Store, opts Options, project mem
 			return json.Marshal(map[string]any{"ops": ops})
 		})
 }
+
+func words(line string) string { return memoir.Folded(memoir.LineText(memory.Neutralise(line))) }
 
 // patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing. An
 // agent's lines cite a session.
@@ -261,6 +264,11 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 		return err
 	}
 	edited := memory.HandEdits(c.project.ID, memory.Differences(before, files), c.now())
+	for i, n := range edited {
+		if n.Action == memoir.EditRemoved && slices.Contains(c.here, words(n.Text)) {
+			edited[i].Hub = memoir.EditHere
+		}
+	}
 	if err := c.record(ctx, live, append(c.editsOf(live), edited...)); err != nil {
 		return err
 	}

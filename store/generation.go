@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -108,7 +109,7 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 	edits []memoir.HandEdit) error {
 	return s.explain(s.durably(ctx, func(t tx) {
 		// The hub may have another generation by now.
-		sent := fill(t, map[string]int64{}, `SELECT text, hub FROM hand_edit WHERE project_id = ? AND base = ? AND hub > 0`,
+		sent := fill(t, map[string]int64{}, `SELECT text, hub FROM hand_edit WHERE project_id = ? AND base = ? AND hub <> 0`,
 			projectID, generation)
 		t.exec(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`, projectID, generation)
 		for _, n := range edits {
@@ -136,10 +137,19 @@ func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) {
 		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Nth, n.Text, n.Others, millis(n.At), n.Hub)
 }
 
-// Answered returns when a person answered about lines of a project's memory, in milliseconds by key; see Answer.
+// Answered returns when a person answered about lines of a project's memory, in milliseconds by key; see Answer. A line
+// that a person wrote by hand is answered.
 func (s *Store) Answered(ctx context.Context, projectID string) (map[string]int64, error) {
 	return fetch(ctx, s, func(t tx) map[string]int64 {
-		return fill(t, map[string]int64{}, `SELECT key, at FROM review WHERE project_id = ?`, projectID)
+		written := fill(t, map[string]int64{}, `SELECT text, at FROM hand_edit
+			WHERE project_id = ? AND file = 'MEMORY.md' AND action = 'added'`, projectID)
+		out := fill(t, map[string]int64{}, `SELECT key, at FROM review WHERE project_id = ?`, projectID)
+		for line, at := range written {
+			if !strings.HasSuffix(line, memoir.Unconfirmed) { // else an agent did
+				out[memoir.LineKey(line)] = at
+			}
+		}
+		return out
 	}, "reading the review of project %s", projectID)
 }
 

@@ -316,7 +316,7 @@ func TestAnEditOfAChangedLineIsOfThatLineWhoeverItIsFrom(t *testing.T) {
 		must(t, s.RecordHandEdits(t.Context(), project, base, []memoir.HandEdit{{File: memoir.MemoryFile, Action: action, Text: text}}))
 	}
 	edit(1, memoir.EditAdded, "- mine [anna-6ce75cd2 2026-05-01]")
-	edit(2, memoir.EditRemoved, "- mine"+memoir.HubsWords([]string{"anna"})+" [anna-6ce75cd2 2026-05-01]")
+	edit(2, memoir.EditRemoved, "- mine"+memoir.HubsWords([]string{"anna"}, nil)+" [anna-6ce75cd2 2026-05-01]")
 	edits, err := s.HandEdits(t.Context(), project)
 	if err != nil || len(edits) != 2 || edits[0].Action != memoir.EditWasAdded {
 		t.Errorf("%+v, %v", edits, err)

@@ -91,7 +91,8 @@ func (o Options) leaving(p memoir.Project, key, machine string, edits []memoir.H
 	l := leaving{key, machine, o.Scanner, placesOf(p.Directories, o.UserHome), map[string]bool{}, []wire.Edit{}}
 	changed := consolidate.Changed(edits)
 	for _, edit := range edits {
-		if edit.File != memoir.MemoryFile || edit.Action != memoir.EditRemoved || edit.Others > 0 {
+		if edit.File != memoir.MemoryFile || edit.Action != memoir.EditRemoved || edit.Others > 0 ||
+			edit.Hub == memoir.EditHere {
 			continue // or it was moved
 		}
 		line := memoir.WithoutTeam(memoir.LineText(edit.Text))

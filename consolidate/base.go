@@ -136,6 +136,35 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	return WithOrigins(out, in)
 }
 
+// Shown returns the statements of a base that the lines of a memory of it show: those that they were made from and, of
+// lines in other words, those that are alike and whose fix is there.
+func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
+	made, reworded := map[string]bool{}, map[string]memoir.Words{}
+	for line := range strings.Lines(c.MemoryMD) {
+		ids := c.Lines[memoir.LineKey(line)].Statements
+		for _, id := range ids {
+			made[id] = true
+		}
+		if len(ids) == 0 && isEntry(line) {
+			reworded[line] = memoir.WordsOf(untold(line))
+		}
+	}
+	for _, e := range b.Sessions {
+		e.Statements = slices.DeleteFunc(slices.Clone(e.Statements), func(st memoir.Statement) bool {
+			shown := made[st.ID]
+			for line, words := range reworded {
+				shown = shown || words.Alike(memoir.WordsOf(st.Text)) >= 0.5 &&
+					(st.Fix == "" || strings.Contains(line, memoir.CodeSpan(st.Fix)))
+			}
+			return !shown
+		})
+		if len(e.Statements) > 0 {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
 // person, and own the words of those that the base has, also as another member changed them.
 func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {

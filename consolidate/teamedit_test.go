@@ -36,3 +36,26 @@ func TestWhatAPersonMadeOfALine(t *testing.T) {
 		}
 	}
 }
+
+// Two members said nearly the same of a failure. One line is changed or removed, here or by a member at a hub.
+func TestAChangedLineTakesNoOtherLineWithIt(t *testing.T) {
+	t.Parallel()
+	const cite, text = " [anna-6ce75cd2 2026-05-01]", "`make test` failed: no route to the database of the tests; fixed by `make "
+	for what, test := range map[string]struct{ after, want string }{
+		"changed": {text + "database`", "- " + text + "cache`"}, "removed": {"", "- other"}} {
+		made := memoir.Consolidation{MemoryMD: "# app\n\n## Failures and fixes\n\n- other\n- " + text + "db` (from the team: anna)" + cite + "\n- " +
+			text + "cache` (from the team: ben) [ben-0123abcd 2026-05-02]\n"}
+		edits := []memoir.HandEdit{{File: memoir.MemoryFile, Action: memoir.EditRemoved, Section: "## Failures and fixes", Text: "- " + text + "db`" + cite}}
+		if test.after != "" {
+			edits = append(edits, memoir.HandEdit{File: memoir.MemoryFile, Action: memoir.EditAdded, Section: "## Failures and fixes", Text: "- " + test.after + cite})
+		}
+		here := consolidate.ApplyHandEdits(made, edits)
+		made, edits = consolidate.WithTeamEdits(made, []consolidate.TeamEdit{{"ben", text + "db`", test.after}}, nil)
+		for where, c := range map[string]memoir.Consolidation{"here": here, "at the hub": consolidate.ApplyHandEdits(made, edits)} {
+			lines := under(c.MemoryMD, "## Failures and fixes")
+			if !contains(lines, test.want) || contains(lines, "db`") || contains(lines, "cache`") != (test.after != "") {
+				t.Errorf("%s, %s: %q", what, where, lines)
+			}
+		}
+	}
+}

@@ -275,6 +275,9 @@ func fill(st *memoir.Statement) {
 		if fix, ok := strings.CutPrefix(remedy, "fixed by "); ok {
 			st.Fix = strings.Trim(fix, "` ")
 		}
+		if personal(st.Command, st.Fix) {
+			st.Kind = memoir.StatementClaim
+		}
 	case memoir.StatementFile:
 		if st.By = memoir.ByTool; code != "" && plainPath(code) {
 			st.Paths = []string{code}

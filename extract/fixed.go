@@ -141,16 +141,22 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 const maxNew = 2
 
 // teaches reports whether a remedy tells what the failed call did not print: a word in which the commands differ, and
-// the remedy's program and subcommand. A command with a secret cannot be run again.
+// the remedy's program and subcommand. A command with a secret cannot be run again, nor one with somebody's address.
 func (r *run) teaches(remedy string) bool {
 	prints := func(w string) bool { _, ok := memoir.Token(r.call.output, w, 0); return ok }
 	l := runsOf(remedy)[0]
 	old, fresh := strings.Fields(r.text), strings.Fields(remedy)
 	gone, came, use := lost(old, fresh), lost(fresh, old), l.use()
 	return !(use == r.use() && len(came) > maxNew || use != r.use() && strings.Contains(use, " ") && prints(use) ||
-		strings.Contains(r.text+remedy, "REDACTED")) &&
+		strings.Contains(r.text+remedy, "REDACTED") || personal(r.text, remedy)) &&
 		slices.ContainsFunc(append(gone, came...), func(w string) bool { return !prints(w) })
 }
+
+// mail matches an address of mail, but no version of a package, and none of git or a URL, behind which a path follows.
+var mail = lazyregexp.New(`[\w.+-]@(?:[\w-]*[A-Za-z][\w-]*\.|\d{3,}\.)+[A-Za-z]{2,}(?:[^\w.:/-]|$)`)
+
+// personal reports whether one of some commands has an address of mail: for anybody else it is the wrong one.
+func personal(commands ...string) bool { return slices.ContainsFunc(commands, mail.MatchString) }
 
 // lost returns the words of arguments, or of a list with commas in one, that others lack.
 func lost(args, others []string) (out []string) {

@@ -316,12 +316,13 @@ func (h *Hub) discard(ctx context.Context, r *running, reason string) (done bool
 	return done && err == nil, err
 }
 
-// Jobs lists what is queued, and what failed in the last week with its reason.
+// Jobs lists what is queued, what failed in the last week, and what the built-in model did instead of another in the
+// last day, with the reason.
 func (a Admin) Jobs(ctx context.Context) (Table, error) {
 	return a.table(ctx, `SELECT j.id, kind, coalesce(p.key, '') AS project, j.state::text AS state, scheduled_at AS due,
-			coalesce(CASE j.state WHEN 'scheduled' THEN metadata->>'reason' END,
+			coalesce(metadata->>'fallback', CASE j.state WHEN 'scheduled' THEN metadata->>'reason' END,
 				errors[array_upper(errors, 1)]->>'error', '') AS reason
 		FROM river.river_job j LEFT JOIN memoir.transcript t ON t.id = (args->>'transcript')::bigint
 		LEFT JOIN memoir.project p ON p.id = coalesce(t.project, (args->>'project')::bigint)
-		WHERE j.state <> 'completed' AND (p.organisation = $1 OR p.id IS NULL) ORDER BY j.id`)
+		WHERE (j.state <> 'completed' OR metadata ? 'fallback') AND (p.organisation = $1 OR p.id IS NULL) ORDER BY j.id`)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/klauspost/compress/zstd"
+	"github.com/riverqueue/river"
 	"golang.org/x/sync/semaphore"
 
 	"memoir"
@@ -246,7 +247,12 @@ func (h *Hub) extraction(ctx context.Context, m model.Model, in extract.Input) (
 		if err == nil || ctx.Err() != nil || pauseOf(err) > 0 {
 			return e, err
 		}
-		h.log.Warn("the model did not extract", "error", h.scanner.Message(err.Error()))
+		reason := "the built-in model extracted, since the other one failed: " + h.scanner.Message(err.Error())
+		h.log.Warn(reason)
+		h.metrics.fallback.Inc()
+		if err := river.MetadataSet(ctx, "fallback", reason); err != nil {
+			return e, err
+		}
 	}
 	return extract.NewBuiltin().Extract(ctx, in)
 }

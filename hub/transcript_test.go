@@ -254,17 +254,31 @@ func TestTheOrganisationsModelExtracts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for reply, want := range map[string]string{string(good): "zebra", "nonsense": "run: `make a`"} {
-		t.Run(want, func(t *testing.T) {
-			d, anna, server := modelled(t, nil, func(int, modeltest.Call) modeltest.Step { return modeltest.Step{Text: reply} })
+	for what, test := range map[string]struct {
+		limit               int64
+		reply, want, reason string
+	}{
+		"good":            {0, string(good), "zebra", ""},
+		"nonsense":        {0, "nonsense", "run: `make a`", "since the other one failed: "},
+		"above the limit": {100, string(good), "run: `make a`", "more than the organisation may spend on a day"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			want := test.want
+			d, anna, server := modelled(t, func(p *hub.Policy) { p.DailyTokens = test.limit },
+				func(int, modeltest.Call) modeltest.Step { return modeltest.Step{Text: test.reply} })
 			d.Workers(t, hub.WorkOptions{Workers: 2})
 			anna.send(session(t, "one", day, "make a"))
 			d.Idle(t)
 			if page := anna.pull(shop, ""); len(page.Items) != 1 || !strings.Contains(string(page.Items[0].Body), want) {
 				t.Errorf("%d calls, then %q", len(server.Calls()), texts(page))
 			}
-			if n := d.Number(t, "SELECT count(*) FROM memoir.ledger WHERE ended"); n != int64(len(server.Calls())) || n == 0 {
+			if n := d.Number(t, "SELECT count(*) FROM memoir.ledger WHERE ended"); n != int64(len(server.Calls())) || (n == 0) != (test.limit > 0) {
 				t.Errorf("%d of %d calls are in the ledger", n, len(server.Calls()))
+			}
+			d.Must(t, "DELETE FROM river.river_job WHERE kind <> 'extract'")
+			jobs, err := d.Admin.Jobs(t.Context())
+			if err != nil || (len(jobs.Rows) == 0) != (test.reason == "") || !strings.Contains(fmt.Sprint(jobs.Rows), test.reason) {
+				t.Errorf("%v, %v", jobs.Rows, err)
 			}
 		})
 	}

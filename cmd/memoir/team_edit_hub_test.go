@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -102,9 +104,9 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	if why := gjson.Get(a.good("why", "it grew while", "--json"), `statements.#(signal="edit").by`).String(); why != "ben" {
 		t.Errorf("changed by %q", why)
 	}
-	for s, asked := range map[scene]bool{a: true, b: false} { // Ben wrote it
-		if strings.Contains(s.good("review", "--json", "--project", "app"), "it grew while") != asked {
-			t.Errorf("%s asks: not %v", s.home, asked)
+	for _, s := range []scene{a, b} {
+		if asks := strings.Contains(s.good("review", "--json", "--project", appKey), "it grew while"); asks != (s.home == a.home) {
+			t.Errorf("%s asks about what Ben wrote: %v", s.home, asks)
 		}
 	}
 	if _, text := b.memory(); strings.Count(text, "canary-added") != 1 {
@@ -160,6 +162,40 @@ func (h *fakeHub) takesEdits(t *testing.T) *[]hubwire.Edit {
 		return true
 	}
 	return taken
+}
+
+// A drop in a review is of this person alone if others said the line. An edit that no run has seen is not asked about.
+func TestADropHidesALineOfOthersHereAlone(t *testing.T) {
+	t.Parallel()
+	script, err := exec.LookPath("script")
+	if err != nil || runtime.GOOS != "linux" {
+		t.Skip("no script(1) here")
+	}
+	h, a, b, sync := based(t)
+	taken, keys := h.takesEdits(t), ""
+	for _, line := range gjson.Get(a.good("review", "--project", appKey, "--json"), "lines").Array() {
+		keys += map[string]string{"here": "d"}[line.Get("drop").Str]
+		keys += map[bool]string{true: "s"}[line.Get("drop").Str != "here"]
+	}
+	review := exec.Command(script, "-qec", released(t)+" review --once --project "+appKey+" --home "+a.home, "/dev/null")
+	review.Env, review.Stdin = environment("HOME="+a.user), strings.NewReader(keys)
+	out, err := review.CombinedOutput()
+	if err != nil || strings.Count(keys, "d") != 1 || !strings.Contains(string(out), "keep, drop for you, edit for all members, skip") ||
+		!strings.Contains(string(out), "keep, drop for all members, edit for all members, skip") {
+		t.Fatalf("%s: %v\n%s", keys, err, out)
+	}
+	for range 2 {
+		_, here := a.memory()
+		if _, there := b.memory(); strings.Contains(here, "starved behind") || !strings.Contains(there, "starved behind") || len(*taken) > 0 {
+			t.Errorf("%+v\n%s\n%s", *taken, here, there)
+		}
+		h.generation(t, appKey, nil)
+		sync()
+	}
+	editByHand(b, "for hours", "for canary-days")
+	if strings.Contains(b.good("review", "--project", appKey, "--json"), "canary-days") {
+		t.Error("it asks about an edit")
+	}
 }
 
 // What a person made of lines of others stays theirs when the project is shared no more, also if no run has seen it; and

@@ -272,9 +272,6 @@ type HandEdit struct {
 	At        time.Time
 }
 
-// EditHere is HandEdit.Hub of a hub's line that is removed on this machine alone.
-const EditHere = -1
-
 // EditAction is a kind of hand edit.
 type EditAction string
 

@@ -82,6 +82,9 @@ func MemberOf(key string) string {
 	return id[:max(0, strings.LastIndexByte(id, '-'))]
 }
 
+// EditHere is HandEdit.Hub of a hub's line that is removed on this machine alone.
+const EditHere = -1
+
 // FromTeam returns the end of a line that only other members' statements support. WithoutTeam removes it. In Markdown,
 // an underscore of a name stands for itself.
 func FromTeam(members []string) string {

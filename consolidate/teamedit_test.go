@@ -40,7 +40,7 @@ func TestWhatAPersonMadeOfALine(t *testing.T) {
 // Two members said nearly the same of a failure. One line is changed or removed, here or by a member at a hub.
 func TestAChangedLineTakesNoOtherLineWithIt(t *testing.T) {
 	t.Parallel()
-	const cite, text = " [anna-6ce75cd2 2026-05-01]", "`make test` failed: no route to the database of the tests; fixed by `make "
+	const cite, text = " [anna-6ce75cd2 2026-05-01]", "`make test` failed: no route to the database of the tests while the first migration of the schema was still running there; fixed by `make "
 	for what, test := range map[string]struct{ after, want string }{
 		"changed": {text + "database`", "- " + text + "cache`"}, "removed": {"", "- other"}} {
 		made := memoir.Consolidation{MemoryMD: "# app\n\n## Failures and fixes\n\n- other\n- " + text + "db` (from the team: anna)" + cite + "\n- " +

@@ -92,7 +92,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 		for _, id := range append(l.origin.Statements, l.Key) {
 			no[id] = true
 		}
-		if waits(l.Text, answered) && (!l.origin.Hand || strings.HasSuffix(l.Text, memoir.Unconfirmed)) {
+		if waits(l.Text, l.origin.Hand, answered) {
 			out.Lines = append(out.Lines, a.reviewLine(l, m, all, answered))
 		}
 	}
@@ -176,14 +176,15 @@ func (a Access) Named(ctx context.Context, st *store.Store, projectID string, id
 	return statements, sessions, nil
 }
 
-// waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
-func waits(line string, answered map[string]int64) bool {
+// waits reports whether a line of MEMORY.md waits for an answer. A person's is one by hand, or has no citation, or one
+// of a note.
+func waits(line string, byHand bool, answered map[string]int64) bool {
 	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || memoir.Answered(answered, line) {
 		return false
 	}
 	text := memoir.LineText(line)
 	_, citation, _ := strings.Cut(line, text)
-	byHand := strings.HasSuffix(line, text) || strings.Contains(citation, "["+string(memoir.EntryNote)+"-")
+	byHand = byHand || strings.HasSuffix(line, text) || strings.Contains(citation, "["+string(memoir.EntryNote)+"-")
 	return !byHand || strings.HasSuffix(line, memoir.Unconfirmed)
 }
 
@@ -285,7 +286,7 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
-		if waits(line, answered) {
+		if waits(line, false, answered) {
 			n.New, n.fresh = n.New+1, append(n.fresh, memoir.LineKey(line))
 			if text := memoir.LineText(line); memoir.WithoutTeam(text) != text {
 				n.Theirs++

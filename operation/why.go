@@ -33,8 +33,8 @@ type Why struct {
 }
 
 // Statement is the form of a statement with its sessions, the newest first. For a line that a language model wrote in
-// its own words, the id is the line's key, Signal and By are memoir.SignalModel, and the sessions those that it cites. Of
-// one that members changed, Signal is memoir.SignalEdit, and By has their names.
+// its own words, the id is the line's key, Signal and By are memoir.SignalModel, and the sessions those that it cites.
+// Of one that members changed, Signal is memoir.SignalEdit, and By has their names.
 type Statement struct {
 	ID       string     `json:"id"`
 	Kind     string     `json:"kind"`

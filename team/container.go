@@ -185,8 +185,8 @@ func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m
 	return err
 }
 
-// alone returns the memory of a home that has only what a hub made. Nobody there can refuse a statement, so those that no
-// line shows stay away: a member may have removed the line, or it was not there to be reviewed.
+// alone returns the memory of a home that has only what a hub made. Nobody there can refuse a statement, so those that
+// no line shows stay away: a member may have removed the line, or it was not there to be reviewed.
 func alone(files memory.Files, m memory.Manifest, key string) (memory.Files, memory.Manifest, error) {
 	sessions, err := memory.DecodeStatements(files[memory.StatementsFile])
 	base := consolidate.Base{Memory: files.Consolidation(), Sessions: sessions}

@@ -179,7 +179,8 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 			question, keys = "confirm, drop, edit", "cdesq"
 		}
 		if l.Drop != "" {
-			question = "keep, drop for " + map[string]string{"here": "you", "all": "all members"}[l.Drop] + ", edit for all members"
+			question = "keep, drop for " + map[string]string{"here": "you", "all": "all members"}[l.Drop] +
+				", edit for all members"
 		}
 		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, len(r.Lines), question, keys), keys)
 		if err != nil || key == "q" {

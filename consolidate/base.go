@@ -84,9 +84,9 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	}
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
 	base := r.sections(lists)
-	edited := map[string]bool{} // lines that a person changed, of which their own form is here
+	edited := map[string]bool{} // lines that a person added or removed in a form of this machine, which is another one
 	for _, n := range in.HandEdits {
-		if text := untold(n.Text); n.Action == memoir.EditAdded {
+		if text := untold(n.Text); n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved && n.Others == 0 {
 			edited[asHubs(text, in.Base.Relative)] = asHubs(text, in.Base.Relative) != text
 		}
 	}

@@ -101,7 +101,7 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 			t.Errorf("%s left", text)
 		}
 	}
-	if why := gjson.Get(a.good("why", "it grew while", "--json"), `statements.#(signal="edit").by`).String(); why != "ben" {
+	if why := gjson.Get(a.good("why", "it grew while", "--project", appKey, "--json"), `statements.#(signal="edit").by`).String(); why != "ben" {
 		t.Errorf("changed by %q", why)
 	}
 	for _, s := range []scene{a, b} {

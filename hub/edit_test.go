@@ -36,7 +36,7 @@ func TestEditsHoldInEveryGeneration(t *testing.T) {
 		ben.edit(dropped, changed)
 		d.Idle(t)
 	}
-	mark := "- The parser keeps tabs since May. (from the team: anna, ben) [anna-"
+	mark := "- The parser keeps tabs since May. (from the team: changed by ben, citing anna) [anna-"
 	f := anna.fetch(shop, "")
 	if f.number != "2" || strings.Contains(f.text, "hour") || strings.Contains(f.text, "drops") || strings.Count(f.text, mark) != 1 {
 		t.Fatalf("generation %s\n%s", f.number, f.text)
@@ -57,7 +57,7 @@ func TestEditsHoldInEveryGeneration(t *testing.T) {
 	d.Idle(t)
 	f = ben.fetch(shop, "")
 	if strings.Contains(f.text, "hour") || strings.Contains(f.text, "May") || strings.Contains(f.text, "old") ||
-		strings.Count(f.text, "- The parser keeps tabs since June. (from the team: anna") != 1 || !strings.Contains(f.text, "retries") {
+		strings.Count(f.text, "- The parser keeps tabs since June. (from the team: changed by anna, citing anna)") != 1 || !strings.Contains(f.text, "retries") {
 		t.Fatalf("generation %s\n%s", f.number, f.text)
 	}
 	// What is withdrawn counts no more and does not come back.

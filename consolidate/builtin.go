@@ -42,8 +42,9 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	var out memoir.Consolidation
 	if in.Base != nil {
 		out, in.Accepted = in.based(name, bytes, most)
-	} else {
-		out = memoryOf(name, sessions, learn(sessions), bytes, most)
+	} else if out = memoryOf(name, sessions, learn(sessions), bytes, most); len(out.Lines) == 0 {
+		out.MemoryMD = strings.TrimSpace(out.MemoryMD) +
+			" No line from them is sure enough yet; `memoir search` finds what they say.\n"
 	}
 	edited := withHandEdits(out, edits, false)
 	out.MemorySummary = summarise(in, readPage(edited.MemoryMD), edited.Skills,

@@ -59,11 +59,8 @@ func memoryOf(name string, sessions []*session, parts []part, limit, most int) m
 			delete(notes, line)
 		}
 	}
-	head := p.sections[0].lines
-	if all > 0 {
-		head[len(head)-1] += fmt.Sprintf(" %s left out; `memoir search` finds them.", memoir.Count(all, "note"))
-	} else if len(origin) == 0 {
-		head[len(head)-1] += " No line from them is sure enough yet; `memoir search` finds what they say."
+	if head := p.sections[0]; all > 0 {
+		head.lines[len(head.lines)-1] += fmt.Sprintf(" %s left out; `memoir search` finds them.", memoir.Count(all, "note"))
 	}
 	return memoir.Consolidation{MemoryMD: p.String(), Citations: lists, Lines: origin}
 }

@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -30,13 +29,7 @@ func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) 
 		memoir.MemoryFile:  newEditor(files[memoir.MemoryFile], headNotes, again),
 		memoir.SummaryFile: newEditor(files[memoir.SummaryFile], headByHand, again),
 	}
-	mine := map[string]bool{}           // files that a person wrote as a whole
-	changed := map[time.Time][]string{} // citations of what was added in a step
-	for _, n := range edits {
-		if n.Action == memoir.EditAdded || n.Action == memoir.EditWasAdded {
-			changed[n.At.UTC()] = append(changed[n.At.UTC()], memoir.Citation(n.Text))
-		}
-	}
+	mine, changed := map[string]bool{}, Changed(edits) // files that a person wrote as a whole
 	for _, n := range edits {
 		name := path.Clean(n.File)
 		switch ed := pages[name]; {
@@ -46,8 +39,7 @@ func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) 
 		case n.Action == memoir.EditDeleted:
 			files.remove(name)
 		case ed != nil:
-			citation := memoir.Citation(n.Text)
-			ed.apply(n, citation != "" && slices.Contains(changed[n.At.UTC()], citation))
+			ed.apply(n, changed[untold(n.Text)] != "")
 		}
 	}
 	gone := goneBy(pages[memoir.MemoryFile].removed)

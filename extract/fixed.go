@@ -152,8 +152,8 @@ func (r *run) teaches(remedy string) bool {
 		slices.ContainsFunc(append(gone, came...), func(w string) bool { return !prints(w) })
 }
 
-// mail matches an address of mail, but no version of a package, and none of git or a URL, behind which a path follows.
-var mail = lazyregexp.New(`[\w.+-]@(?:[\w-]*[A-Za-z][\w-]*\.|\d{3,}\.)+[A-Za-z]{2,}(?:[^\w.:/-]|$)`)
+// mail matches an address of mail where one is expected: a host, a unit or a version of a package looks the same.
+var mail = lazyregexp.New(`(?i)(?:mail[\w.]*["']?[\s=:]+["']?|<)[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
 
 // personal reports whether one of some commands has an address of mail: for anybody else it is the wrong one.
 func personal(commands ...string) bool { return slices.ContainsFunc(commands, mail.MatchString) }

@@ -183,7 +183,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a commit is no repair":      {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: connect ECONNREFUSED 127.0.0.1:5432", "$ git commit -m wip", "$ npm run e2e"}, ""},
 		"staging is no repair":       {memoir.StatementFailure, []string{"! git commit -m x", "=> error: no changes added to commit", "$ git add a.go", "$ git commit -m x"}, ""},
 		"an own address":             {memoir.StatementFailure, []string{"! git commit -m x", "=> fatal: unable to auto-detect email address", "$ git config user.email ben@mail.example.com", "$ git commit -m x"}, ""},
-		"no address":                 {memoir.StatementFailure, []string{"! git fetch upstream", "=> fatal: 'upstream' does not appear to be a git repository", "$ git remote add upstream git@example.com:acme/app.git", "$ git fetch upstream"}, "git@example.com:acme/app.git"},
+		"no address":                 {memoir.StatementFailure, []string{"! git fetch upstream", "=> fatal: 'upstream' does not appear to be a git repository", "$ git remote add upstream deploy@git.example.com", "$ git fetch upstream"}, "deploy@git.example.com"},
 		"a repair in one line":       {memoir.StatementFailure, []string{"! git push", "=> error: failed to push some refs", "$ git pull --rebase && git push"}, "fixed by `git pull --rebase`"},
 		"a repair beside an edit":    {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "~ e2e.ts", "$ npm run e2e"}, ""},
 		"a retry after a pause":      {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},

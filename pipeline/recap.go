@@ -257,12 +257,13 @@ func Said(ctx context.Context, st *store.Store, home, projectID, except string) 
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return "", nil, err
 	}
-	no := map[string]bool{}
+	no, mine := map[string]bool{}, map[string]bool{}
 	for key := range answered {
 		no[key] = true
 	}
 	for _, n := range edits {
-		no[memoir.LineKey(n.Text)] = no[memoir.LineKey(n.Text)] || n.Action == memoir.EditRemoved
+		key := memoir.LineKey(n.Text)
+		no[key], mine[key] = no[key] || n.Action == memoir.EditRemoved, mine[key] || n.Action == memoir.EditAdded
 	}
 	content, _ := memory.At(home, projectID).Open(memory.StatementsFile) // a project may have none
 	known, _ := memory.StatementsWith(content, `"kind":"`+string(memoir.StatementPreference)+`"`)
@@ -276,9 +277,9 @@ func Said(ctx context.Context, st *store.Store, home, projectID, except string) 
 		for _, st := range e.Statements {
 			key := memoir.LineKey(st.Text)
 			switch {
-			case i >= len(all): // what a note says as well stands
+			case i >= len(all): // what a note or a person's hand says as well stands
 				before, seen := overturned[key]
-				overturned[key] = st.Kind == memoir.StatementRefuted && (before || !seen)
+				overturned[key] = st.Kind == memoir.StatementRefuted && !mine[key] && (before || !seen)
 			case !no[key] && !no[st.ID] && (id != except || id == "") && st.Kind != memoir.StatementRefuted:
 				no[key] = true
 				fmt.Fprintf(&text, "- %s [%s %s]\n", oneLine(st.Text), id[:min(len(id), 8)], st.At)

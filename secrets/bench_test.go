@@ -101,12 +101,12 @@ func BenchmarkLongLines(b *testing.B) {
 	}
 }
 
-// Without the limit it would take an hour.
+// A table is read once, also from the header of another one inside it. Else it would take an hour.
 func TestTablesWithoutAValueAreNotReadForEachOfTheirLines(t *testing.T) {
 	t.Parallel()
-	text := "name|password\n---|---\nann|Zx9!qL4mVt7\n\n" + strings.Repeat("token|x\n---\n---\n", 1<<16)
-	if got, _ := ours.Redact(text); strings.Contains(got, "Zx9!qL4mVt7") || !strings.HasSuffix(got, text[64:]) {
-		t.Errorf("%.200s", got)
+	text := strings.Repeat("token|x\n---\n---\n", 1<<16) + "token|password\n---\ntoken|Zx9!qL4mVt7\n"
+	if got, _ := ours.Redact(text); strings.Contains(got, "Zx9!qL4mVt7") {
+		t.Errorf("a secret stays: %s", got[len(got)-80:])
 	}
 }
 

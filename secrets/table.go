@@ -15,7 +15,6 @@ const (
 	maxCellWords = 3    // words in a name
 	maxHead      = 80   // bytes in a name
 	maxCell      = 4096 // bytes in a value
-	maxAgain     = 16   // times the length of the text that is read again after tables without a value
 )
 
 // headParts are strings, in lower case, that the name of a secret's column contains. The matcher finds them together
@@ -69,7 +68,7 @@ type segment struct{ at, raw, length int }
 // findInTables returns the findings in tables. heads are the offsets of headParts in the text.
 func (set *ruleSet) findInTables(text string, heads []int) []finding {
 	p := &pairs{text: text}
-	read, again := 0, 0
+	read := 0
 	for _, at := range heads {
 		if at < read {
 			continue
@@ -78,10 +77,7 @@ func (set *ruleSet) findInTables(text string, heads []int) []finding {
 		p.prefixed = false
 		if read = p.table(line, at); len(p.values) == known && mayBePrefixed(text, line, at) {
 			p.prefixed = true
-			if next := p.table(line, at); next > read || again <= maxAgain*len(text) { // a table may be inside this one
-				again += max(0, read-next)
-				read = next
-			}
+			read = max(read, p.table(line, at))
 		}
 	}
 	if len(p.values) == 0 {
@@ -142,9 +138,12 @@ func (p *pairs) table(line extent, at int) (read int) {
 			if len(cells) != len(head) {
 				break
 			}
+			inside := isRule(line.of(p.text)) && p.isHead(row, cells, separator) // perhaps the header of another table
 			for i, name := range head {
 				if p.namesSecret(name) {
 					p.add(name.of(p.text), cells[i])
+				} else if inside && p.namesSecret(cells[i]) {
+					head[i] = cells[i]
 				}
 			}
 		}

@@ -309,7 +309,9 @@ func (p *program) keyToShare(
 		return "", usagef("choose another name", "--as: a secret is in the name")
 	}
 	for _, dir := range row.Directories { // the remote may be newer than the sessions
-		row.Remote = cmp.Or(row.Remote, project.Changed(p.identify(opts.Settings, dir).project, p.redact).Remote)
+		if at := p.identify(opts.Settings, dir); at.top == dir { // else it is that of a repository around it
+			row.Remote = cmp.Or(row.Remote, project.Changed(at.project, p.redact).Remote)
+		}
 	}
 	if already != "" && already != as {
 		return "", usagef("`memoir team unshare` ends that", "%s is shared as %s", row.ID, already)

@@ -82,15 +82,29 @@ func learn(sessions []*session) []part {
 	}
 }
 
-// failures returns the failures with what passed. Of several things that passed after the same one, the newest counts.
+// failures returns the failures with what passed. Of several things that passed after the same one, the newest counts,
+// but one session alone outdoes no several. What passed in one session of others may be chance: its error has to point
+// to it, as for a text at the failure.
 func failures(sessions []*session) []*claim {
 	all := gather(sessions, memoir.StatementFailure)
 	return slices.DeleteFunc(slices.Clone(all), func(c *claim) bool {
-		return slices.ContainsFunc(all, func(o *claim) bool {
-			return o.theirs() <= c.theirs() && o.newest().rank > c.newest().rank && o.Signature != "" &&
-				o.Signature == c.Signature && o.Command == c.Command && o.differs(c)
+		chance := c.theirs() > 0 && c.count() < 2 && c.Signal != memoir.SignalTeam && !extract.Evident(c.Statement)
+		return chance && c.Fix != "" || slices.ContainsFunc(all, func(o *claim) bool {
+			return o.Signature != "" && o.Signature == c.Signature && o.Command == c.Command && o.differs(c) && o.outdoes(c)
 		})
 	})
+}
+
+// outdoes reports whether what passed after a failure counts rather than what did in other sessions.
+func (c *claim) outdoes(o *claim) bool {
+	newer := c.newest().rank > o.newest().rank
+	switch several := c.count() > 1; {
+	case c.theirs() != o.theirs():
+		return newer && c.theirs() == 0
+	case several != (o.count() > 1):
+		return several
+	}
+	return newer
 }
 
 // wishes returns what a person wants, and the rules that they stated in one session only, newest first. Whether

@@ -81,6 +81,13 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			session(0, id(1), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"),
 			session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d books`"),
 		}, []string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d books` " + last(2) + "]"}},
+		{"but one session outdoes no two", "## Failures and fixes", append(many(2, "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"),
+			session(2, id(3), "Failures: `make e2e` failed: no host ledger; fixed by `docker run --privileged ledger`")),
+			[]string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger` " + last(2) + ", +1]"}},
+		{"what passed once for others may be chance", "## Failures and fixes", []memoir.Extraction{
+			theirs(session(0, id(1), "Failures: `make docs` failed: bad template; fixed by `npm install left-pad`"), "alice"),
+			theirs(session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"), "bob"),
+		}, []string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger` (from the team: bob) [bob-01234567 2026-07-02]"}},
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},

@@ -323,6 +323,6 @@ func (a Admin) Jobs(ctx context.Context) (Table, error) {
 			coalesce(metadata->>'fallback', CASE j.state WHEN 'scheduled' THEN metadata->>'reason' END,
 				errors[array_upper(errors, 1)]->>'error', '') AS reason
 		FROM river.river_job j LEFT JOIN memoir.transcript t ON t.id = (args->>'transcript')::bigint
-		LEFT JOIN memoir.project p ON p.id = coalesce(t.project, (args->>'project')::bigint)
+		LEFT JOIN memoir.project p ON p.id = coalesce(t.project, (coalesce(args->>'project', metadata->>'project'))::bigint)
 		WHERE (j.state <> 'completed' OR metadata ? 'fallback') AND (p.organisation = $1 OR p.id IS NULL) ORDER BY j.id`)
 }

@@ -223,7 +223,7 @@ func (h *Hub) extractionOf(ctx context.Context, w waiting, m model.Model) (e mem
 			items[i].CWD = path.Join(top, items[i].CWD)
 		}
 	}
-	e, err = h.extraction(ctx, m, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
+	e, err = h.extraction(ctx, w.project, m, extract.Input{Items: items, Session: memoir.Session{ID: w.session,
 		Source: memoir.Source(w.source), CWD: top, CreatedAt: items[0].At, UpdatedAt: w.ended}})
 	if err != nil || e.Empty() {
 		return memoir.Extraction{}, err
@@ -237,7 +237,9 @@ var inTop = regexp.MustCompile(regexp.QuoteMeta(top) + `/?`)
 
 // extraction is made by the organisation's model, unless that is nil. If its answers are of no use, the built-in one
 // makes it.
-func (h *Hub) extraction(ctx context.Context, m model.Model, in extract.Input) (e memoir.Extraction, err error) {
+func (h *Hub) extraction(
+	ctx context.Context, project int64, m model.Model, in extract.Input,
+) (e memoir.Extraction, err error) {
 	if m != nil {
 		e, err = extract.LLM{Model: m, MaxOutput: outputTokens}.Extract(ctx, in)
 		if err == nil {
@@ -250,7 +252,7 @@ func (h *Hub) extraction(ctx context.Context, m model.Model, in extract.Input) (
 		reason := "the built-in model extracted, since the other one failed: " + h.scanner.Message(err.Error())
 		h.log.Warn(reason)
 		h.metrics.fallback.Inc()
-		if err := river.MetadataSet(ctx, "fallback", reason); err != nil {
+		if err := cmp.Or(river.MetadataSet(ctx, "fallback", reason), river.MetadataSet(ctx, "project", project)); err != nil {
 			return e, err
 		}
 	}

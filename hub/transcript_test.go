@@ -277,7 +277,8 @@ func TestTheOrganisationsModelExtracts(t *testing.T) {
 			}
 			d.Must(t, "DELETE FROM river.river_job WHERE kind <> 'extract'")
 			jobs, err := d.Admin.Jobs(t.Context())
-			if err != nil || (len(jobs.Rows) == 0) != (test.reason == "") || !strings.Contains(fmt.Sprint(jobs.Rows), test.reason) {
+			if err != nil || (len(jobs.Rows) == 0) != (test.reason == "") || !strings.Contains(fmt.Sprint(jobs.Rows), test.reason) ||
+				len(jobs.Rows) > 0 && !strings.Contains(fmt.Sprint(jobs.Rows), shop) {
 				t.Errorf("%v, %v", jobs.Rows, err)
 			}
 		})

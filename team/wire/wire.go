@@ -5,7 +5,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -191,7 +190,10 @@ func (g Grant) Check() error {
 	if g.Role != None && !slices.Contains(Roles, g.Role) {
 		return bad("a role is reader, writer or admin, or none to end it, not %q", memoir.Cut(string(g.Role), 60))
 	}
-	return cmp.Or(CheckProject(g.Project), Erase{g.Member}.Check())
+	if err := CheckProject(g.Project); err != nil && g.Project != EveryProject {
+		return err
+	}
+	return Erase{g.Member}.Check()
 }
 
 // Erase names the member that is removed with all that they have sent.
@@ -284,8 +286,8 @@ func bad(format string, args ...any) error {
 // CheckProject returns an error of code memoir.CodeUsage if key can't be a project's.
 func CheckProject(key string) error {
 	for part := range strings.SplitSeq(key, "/") {
-		if part == "" || part == "." || part == ".." {
-			return bad("%q is no key of a project: no part of one is empty, . or ..", memoir.Cut(key, 60))
+		if part == "" || part == "." || part == ".." || key == EveryProject {
+			return bad("%q is no key of a project: no part of one is empty, . or .., and * is all", memoir.Cut(key, 60))
 		}
 	}
 	return CheckName(key, MaxProject)

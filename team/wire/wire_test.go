@@ -24,6 +24,7 @@ func TestAPushIsChecked(t *testing.T) {
 		"too many":      func(p *Push) { p.Tombstones = make([]string, MaxItems) },
 		"no project":    func(p *Push) { p.Project = " a" },
 		"above":         func(p *Push) { p.Project = "host.example/a/../b" },
+		"every one":     func(p *Push) { p.Project = EveryProject },
 		"an empty part": func(p *Push) { p.Project = "host.example//b" },
 		"control":       func(p *Push) { p.Project = "a\x1bb" },
 		"other text":    func(p *Push) { p.Statements[0].Body = json.RawMessage(`{"text":"b"}`) },

@@ -12,6 +12,7 @@ import (
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
+	"memoir/team"
 )
 
 func checkCommand(p *program) *cli.Command {
@@ -153,6 +154,9 @@ func (p *program) forgetLine(c *cli.Context) error {
 		return err
 	}
 	do := "remove from MEMORY.md of " + project.ID + " the line “" + oneLine(line) + "”; its sessions stay"
+	if memoir.WithoutTeam(line) != line && team.HasBase(opts.Home, project.ID) {
+		do += ", and the team loses the line"
+	}
 	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
 	}

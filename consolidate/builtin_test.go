@@ -30,6 +30,10 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		return s
 	}
 	last := func(n int) string { return fmt.Sprintf("[%s 2026-07-%02d", id(n)[:8], n) }
+	repaired := func(s memoir.Extraction) memoir.Extraction {
+		s.Statements[0].Signal = "repaired"
+		return s
+	}
 	for _, test := range []struct {
 		name, heading string
 		sessions      []memoir.Extraction
@@ -85,8 +89,8 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			session(2, id(3), "Failures: `make e2e` failed: no host ledger; fixed by `docker run --privileged ledger`")),
 			[]string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger` " + last(2) + ", +1]"}},
 		{"what passed once for others may be chance", "## Failures and fixes", []memoir.Extraction{
-			theirs(session(0, id(1), "Failures: `make docs` failed: bad template; fixed by `npm install left-pad`"), "alice"),
-			theirs(session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"), "bob"),
+			theirs(repaired(session(0, id(1), "Failures: `make docs` failed: bad template; fixed by `npm install left-pad`")), "alice"),
+			theirs(repaired(session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`")), "bob"),
 		}, []string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger` (from the team: bob) [bob-01234567 2026-07-02]"}},
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),

@@ -129,6 +129,11 @@ func (p *pairs) table(line extent, at int) (read int) {
 	if len(head) < 2 || !first || !slices.ContainsFunc(head, p.namesSecret) || !p.isHead(line, head, separator) {
 		return line.end
 	}
+	return p.rows(line, head, separator)
+}
+
+// rows adds the values below a header row, and returns the offset up to which it read.
+func (p *pairs) rows(line extent, head []extent, separator string) (read int) {
 	for row := p.below(line); row.start < len(p.text); row = p.below(row) {
 		if !isRule(row.of(p.text)) {
 			cells := p.cells(row, separator)

@@ -493,8 +493,10 @@ func TestTheProtocolIsRecorded(t *testing.T) {
 			e.Body = json.RawMessage(strings.NewReplacer(today...).Replace(string(e.Body)))
 			e = e.filled(t, nil, nil)
 			e.Body = numberOfGeneration.ReplaceAll(e.Body, []byte(`"$1":0`)) // workers may join two
-			if e.Says[hubwire.GenerationHeader] != "" {
-				e.Says[hubwire.GenerationHeader] = "0"
+			for _, name := range []string{hubwire.GenerationHeader, hubwire.WaitingHeader} {
+				if e.Says[name] != "" {
+					e.Says[name] = "0"
+				}
 			}
 			out = append(out, e)
 		}

@@ -167,6 +167,10 @@ func (f *forgetter) publishWithout(ctx context.Context, c *consolidation, out *F
 	if err := c.rewrite(ctx, makes); err != nil {
 		return err
 	}
+	if c.report.Outcome == OutcomePublished {
+		c.report.Project, c.report.Name = c.project.ID, c.project.Name
+		f.reportProject(c.report)
+	}
 	out.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
 	out.Generation = cmp.Or(c.report.Generation, out.Generation)
 	if err := cmp.Or(c.verifyForgotten(), f.team().ForgetBase(c.project, c.forgetting.in.Base)); err != nil {

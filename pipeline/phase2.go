@@ -72,9 +72,11 @@ func (p *phase2) consolidateAll(ctx context.Context) error {
 			p.consolidate(ctx, i, true)
 		}
 	}
-	p.report.Phase2 = slices.DeleteFunc(p.reports, func(r ProjectReport) bool { // nothing was to be done
-		return r.Outcome == outcomeSuspect || r.Outcome == ""
-	})
+	for _, r := range p.reports {
+		if r.Outcome != outcomeSuspect && r.Outcome != "" { // else nothing was to be done
+			p.reportProject(r)
+		}
+	}
 	return cmp.Or(context.Cause(ctx), p.faulty())
 }
 

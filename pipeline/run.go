@@ -170,13 +170,23 @@ func (p *phases) syncTeam(ctx context.Context) error {
 	if len(report.Projects) == 0 {
 		return nil
 	}
-	before := p.report.Phase2
-	err = (&phase2{phases: p}).consolidateAll(ctx)
-	for _, again := range p.report.Phase2 { // its report stands for both
-		before = slices.DeleteFunc(before, func(r ProjectReport) bool { return r.Project == again.Project })
+	return (&phase2{phases: p}).consolidateAll(ctx)
+}
+
+// reportProject adds what became of a project. It replaces what the run reported of it before, but a generation that
+// was published stays one, also if nothing changed afterwards.
+func (p *phases) reportProject(r ProjectReport) {
+	i := slices.IndexFunc(p.report.Phase2, func(before ProjectReport) bool { return before.Project == r.Project })
+	if i < 0 {
+		p.report.Phase2 = append(p.report.Phase2, r)
+		return
 	}
-	p.report.Phase2 = append(before, p.report.Phase2...)
-	return err
+	before := p.report.Phase2[i]
+	if before.Outcome == OutcomePublished && (r.Outcome == OutcomeUnchanged || r.Outcome == OutcomeEmpty) {
+		r.Outcome, r.Detail = OutcomePublished, before.Detail
+	}
+	r.ByHand = append(before.ByHand, r.ByHand...)
+	p.report.Phase2[i] = r
 }
 
 func (r *run) team() team.Options {

@@ -33,6 +33,8 @@ type client struct {
 	url, token string
 	http       *http.Client
 	expires    time.Time // the token, by the last answer that says so
+
+	again, renew string // hints: of a hub that does not answer, and of one that refuses the token
 }
 
 // newClient returns a client of a hub. http is for this machine alone, since the token would go in the clear.
@@ -60,9 +62,12 @@ func newClient(h Hub, begins time.Duration) (*client, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return &client{url: strings.TrimRight(h.URL, "/"), token: h.Token, http: &http.Client{
+	base := strings.TrimRight(h.URL, "/")
+	return &client{url: base, token: h.Token, http: &http.Client{
 		Transport: transport, Timeout: patience,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		again: "the next run tries again",
+		renew: "ask for a new code, then `memoir team join " + base + "` again; nothing here is lost"}, nil
 }
 
 // dial returns the hub that a home has joined, with a client of it.
@@ -113,7 +118,7 @@ func (c *client) noHub() error {
 }
 
 func (c *client) unreadable(err error) error {
-	return memoir.Errorf(memoir.CodeHub, "the next run tries again", "the answer of %s cannot be read: %w", c.url, err)
+	return memoir.Errorf(memoir.CodeHub, c.again, "the answer of %s cannot be read: %w", c.url, err)
 }
 
 // request makes a request and reads the answer, which has no body if it still has a tag.
@@ -139,7 +144,7 @@ func (c *client) request(
 	}
 	res, err = c.http.Do(req)
 	if err != nil {
-		hint := "the next run tries again"
+		hint := c.again
 		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
 			hint = "--ca FILE trusts a certificate of your own; a home that has joined takes it with `memoir team join`"
 		}
@@ -175,11 +180,11 @@ func (c *client) problem(res *http.Response, text []byte) error {
 		return memoir.Errorf(memoir.CodeHub, "`memoir team join` with the address of the hub itself",
 			"%s redirects to %q, which is not followed: that host would get the token", c.url, shown(to))
 	case json.Unmarshal(text, &r.Problem) != nil || r.Code == "": // something in between answered
-		return memoir.Errorf(memoir.CodeHub, "the next run tries again", "%s answers %s", c.url, res.Status)
+		return memoir.Errorf(memoir.CodeHub, c.again, "%s answers %s", c.url, res.Status)
 	}
 	r.Title, r.Hint = shown(cmp.Or(r.Title, r.Code)), shown(r.Hint)
 	if r.Code == wire.CodeRevoked || r.Code == wire.CodeUnauthorised {
-		r.Hint = "ask for a new code, then `memoir team join " + c.url + "` again; nothing here is lost"
+		r.Hint = c.renew
 	}
 	return memoir.Errorf(memoir.CodeHub, r.Hint, "%w", &r)
 }

@@ -27,6 +27,10 @@ type Sender struct {
 // NewSender returns a Sender that waits so before it sends a session again.
 func NewSender(h Hub, wait func(ctx context.Context, d time.Duration) error) (*Sender, error) {
 	c, err := newClient(h, begins)
+	if err == nil {
+		c.again = "push again: what was sent counts once"
+		c.renew = "an operator adds another token with `memoir-hub token add`; " + c.again
+	}
 	return &Sender{c, wait}, err
 }
 

@@ -317,6 +317,6 @@ const (
 // warnEnding warns of a token that ends within 14 days, or has ended. A hub of the release before does not say when.
 func (p *program) warnEnding(url string, expires time.Time, hint string) {
 	if !expires.IsZero() && time.Until(expires) < 14*24*time.Hour {
-		p.ui.warn(hint, "the token for %s is valid until %s", url, when(expires))
+		p.ui.warn(hint, "the token for %s is valid until %s, by its own date", url, when(expires))
 	}
 }

@@ -98,7 +98,8 @@ func reviewCommand(p *program) *cli.Command {
 			"their evidence, and takes one key for each: keep, drop (as a deletion by hand), edit, skip until the\n"+
 			"next review, or quit. It asks to confirm what an agent noted or patched, and whether what you said\n"+
 			"once should hold: a yes makes it a note of yours, a no keeps it away for good. The answers are\n"+
-			"carried out at the end, also after Ctrl-C. Without a terminal it only lists. --yes keeps what is new\n"+
+			"carried out at the end, also after Ctrl-C; what others said, and what was said once, follows with the\n"+
+			"next run. Without a terminal it only lists. --yes keeps what is new\n"+
 			"or changed; it confirms nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
 		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
@@ -146,6 +147,11 @@ func (p *program) review(c *cli.Context) error {
 	}
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %s", countAre(len(answers), "line"), found.Text())
+		if slices.ContainsFunc(answers, func(a operation.Answer) bool {
+			return a.Line.State == "once" || memoir.WithoutTeam(a.Line.Text) != a.Line.Text
+		}) {
+			p.ui.sayHint("`memoir run` tells what you accepted of others, and moves what was said once")
+		}
 		if !c.Bool("yes") && !p.ui.canAsk() && len(found.Lines) > 0 {
 			p.ui.sayHint("answers need a terminal, or --yes, which keeps what is new; --json lists all with evidence")
 		}
@@ -325,7 +331,9 @@ func (p *program) grantTeam(c *cli.Context) error {
 	return p.result(c, err, map[string]any{"member": g.Member, "project": g.Project, "granted": g.Role,
 		"role": now.Role}, func() {
 		p.ui.say("the role of %s in %s is %s", g.Member, id, now.Role)
-		if now.Role != g.Role {
+		if ref == hubwire.EveryProject && now.Role != hubwire.Admin {
+			p.ui.sayHint("roles in single projects stay: `memoir team grant MEMBER none PROJECT` ends one")
+		} else if now.Role != g.Role {
 			p.ui.sayHint("the highest role counts, also one for every project: `memoir team grant MEMBER none '*'` ends that")
 		}
 	})

@@ -99,8 +99,8 @@ func reviewCommand(p *program) *cli.Command {
 			"next review, or quit. It asks to confirm what an agent noted or patched, and whether what you said\n"+
 			"once should hold: a yes makes it a note of yours, a no keeps it away for good. The answers are\n"+
 			"carried out at the end, also after Ctrl-C; what others said, and what was said once, follows with the\n"+
-			"next run. Without a terminal it only lists. --yes keeps what is new\n"+
-			"or changed; it confirms nothing, since that would then be told as your word.",
+			"next run. Without a terminal it only lists. --yes keeps what is new or changed; it confirms\n"+
+			"nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
 		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, not only ten rules"}},

@@ -431,7 +431,7 @@ var builtIn = specs{
 		{all: false, elsewhere: false, regexes: []string{`^[A-Za-z_]\w*(?:Key|Token|Secret|Password|Passwd|Hash|Bytes|Hex|PEM|Pem|Data|String|Value|Name|Header)\d{0,4}$`, `^(?:[A-Z]{0,4}[a-z]{2,})(?:[A-Z]{1,4}[a-z]{2,})*\d{0,2}$`, `^[A-Za-z]{2,30}(?:[-_.][A-Za-z]{2,20})+(?:[-_.]?\d{1,4}|_t)?[{(\[]?$|^urn:|^[a-z]\w*(?:key|token|secret)\d{0,3}$`, `^[A-Za-z]{1,15}(?:[ _.:,/-]+[A-Za-z]{1,15})*[.:,;!?]?\d{0,2}$`, `^(?:[A-Za-z_]\w*(?:\.|::|->|\?\.))+[A-Za-z_]\w*$`, `^(?:/|\./|\.\./|~/|[A-Za-z]:\\|[a-z]+://|file:|\^)`, `^[A-Za-z_.]\w*[(\[].*[)\]]$`, "^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"}},
 		{all: false, elsewhere: false, regexes: []string{`^[A-Za-z]+\d?$`}},
 		{all: false, elsewhere: false, regexes: []string{`^(?:[A-Z]{1,4}\d{0,2}[a-z]{2,}|[a-z]{2,})(?:\d{0,2}[A-Z]{1,4}\d{0,2}[a-z]{2,})*\d{0,4}$`, "^[A-Za-z]+(?:[-_]+[A-Za-z]+)*$|^[^0-9]+$", "(?i)^[a-z]{2,}(?:[-_][a-z0-9]+){2,}$", "^[0-9a-f]{40}$|^[0-9a-f]{64}$"}},
-		{all: false, elsewhere: false, regexes: []string{`(?i)\b(?:the|your|enter|for|with|must|not|passphrase|please|this|that|are|was|will|should|word|words|phrase|test test test)\b`}},
+		{all: false, elsewhere: false, regexes: []string{`(?i)\b(?:the|your|enter|for|with|must|not|pass(?:phrase|word)|please|this|that|are|was|will|should|word|words|phrase|test test test)\b`}},
 		{all: false, elsewhere: false, regexes: []string{`^[a-z]+(?:[_-][a-z]+)*\d{0,3}$`, "^[A-Za-z]+$", "^[a-z]+(?:_[a-z0-9]+){3,}$"}},
 		{all: false, elsewhere: false, regexes: []string{"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-", `^[A-Za-z]+(?:[-_.]*[A-Za-z]+)*\d{0,3}$|^[^0-9]+$|^[a-z]+(?:[-_.][a-z0-9]{1,8})+$`, "^(?:ses|sess|session)_"}},
 		{all: false, elsewhere: false, regexes: []string{`^(?i:password|secret|passwd|pass\w{0,3})$`}},

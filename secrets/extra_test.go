@@ -147,6 +147,19 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 	}, "korivelu", "kori.velu28")
 }
 
+func TestAShellsVariableForAKeyTellsASecretByTheFormOfItsValue(t *testing.T) {
+	t.Parallel()
+	told := []string{fake("s3cr3t-", "Value-99"), fake("s3cr3t", "Value99"), fake("Zx9qLm", "N2aa"), "kor vel " + "tum", fake("kQzWxV", "bTnRp")}
+	value := strings.NewReplacer("{1}", told[0], "{2}", told[1], "{3}", told[2], "{4}", told[3], "{5}", told[4])
+	for _, form := range []string{
+		"DEPLOY_KEY={1} make x", "SIGNING_KEY={2}", "AGE_KEY={3}", "GH_PAT={3}", "make deploy KEY={3}", "export RELEASE_KEY='{1}' && make",
+		"docker run -e MAP_KEY={3} x", "env LICENSE_KEY=\"{2}\" x", "$ BOT_PAT={5} ./x", "HOME=/root\x00DEPLOY_KEY={3}\x00PORT=1", "DEPLOY_KEY={{base64}}",
+		"DEPLOY_KEY={{small4}}7{{alnum24}}q", "PGPASSWORD='{4}' psql", "DB_PASS=\"{4}\"\n",
+	} {
+		checkGone(t, []string{value.Replace(form)}, told...)
+	}
+}
+
 func TestASecretWithAnEqualsSignInItGoesAsAWhole(t *testing.T) {
 	t.Parallel()
 	one := "q9ZkuEF2" + "=vhTJKm84wnRp56xbs"

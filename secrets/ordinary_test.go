@@ -175,6 +175,11 @@ var ordinary = []string{
 	`password = "[REDACTED:password-assignment]"`,
 	"[REDACTED:private-key]\n\n\n",
 
+	// variables of a shell for other keys
+	"PRIMARY_KEY=id", "CACHE_KEY=deps-v3-linux", "SORT_KEY=created_at", "KEY=F5", "CACHE_KEY=Linux-k8s-v1-{{hex8}}", "GPG_KEY={{hexupper40}}", "ROW_KEY={{uuid}}",
+	"SSH_KEY=~/.ssh/id_ed25519", "SSH_KEY=keys/Prod2b.pem", "KEY=$HOME/Key2b3c", "KEY=Base64Key2", "SORT_KEY=createdAt2:desc", "KEY=2026-05-20T12:00:00Z", "PUBLIC_KEY={{bytes32}}", "KEY=Ctrl+F12",
+	"DEPLOY_KEY=xxxxxxx9Xx", "DEPLOY_KEY=<Your-key-2b3>", "MONKEY={{alnum16}}", "https://a.test/x?KEY=Zx9qLmN2aa", "PASSWORD='enter the new one'", "PASSWORD='must not stay empty'", "DB_PASSWORD='some long password'",
+
 	// lines that end in words
 	"The commit 8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2 changes how the run-length\n" +
 		"encoder2 works and the branch of version-1.2.3-rc4 has it since release-2026.05\n" +

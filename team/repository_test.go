@@ -69,6 +69,7 @@ func newScene(t *testing.T) *scene {
 	}
 	s := &scene{t: t, home: t.TempDir(), dir: t.TempDir()}
 	s.git("init", "-q", ".")
+	s.git("config", "gc.auto", "0") // nothing writes there afterwards
 	s.git("checkout", "-q", "-b", "main")
 	s.git("remote", "add", "origin", "https://host.example/team/app.git")
 	s.project, _ = project.NewResolver(project.Options{}).Identify(s.dir, "")

@@ -681,7 +681,7 @@ func TestAStartSaysThatSyncHasFailedForMoreThanADay(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(s.home, "team", "sync.json"), text, 0o600))
 		s.env = []string{"MEMOIR_MEMORIES_ENABLED=true"}
 		s.input = `{"hook_event_name":"SessionStart","session_id":"new` + fmt.Sprint(hours) + `","cwd":"/srv/app","source":"startup"}`
-		out := s.good("inject", "--agent", "claude", "--run")
+		out := s.good("inject", "--agent", "claude")
 		if said := gjson.Get(out, "systemMessage").String(); strings.Contains(said, "the team's memory is not synchronised since 20") != want {
 			t.Errorf("after %d hours: %s", hours, out)
 		}

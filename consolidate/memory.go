@@ -212,7 +212,7 @@ func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string 
 		p.shrink(limit, func(string) bool { return false })
 		return p.String()
 	}
-	return withMap(p, skills, limit)
+	return in.withMap(p, skills, limit)
 }
 
 // userName is the name of the user's own memory; no project's name has a blank.
@@ -235,13 +235,18 @@ func summaryHead(name string) string {
 const maxDescription = 160
 
 // withMap adds the map, of the files and the skills, to a summary, within limit bytes.
-func withMap(summary *page, skills []memoir.Skill, limit int) string {
+func (in Input) withMap(summary *page, skills []memoir.Skill, limit int) string {
 	lines := []string{mapMemory}
 	for _, s := range skills {
 		lines = append(lines, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
 	}
 	summary.drop(headMap)
-	summary.add(headMap, append(lines, mapSessions))
+	if slices.ContainsFunc(in.Extractions, func(e memoir.Extraction) bool {
+		return !memoir.IsEntry(e.SessionKey) && !memoir.IsReceived(e.SessionKey)
+	}) {
+		lines = append(lines, mapSessions) // else none has one
+	}
+	summary.add(headMap, lines)
 	summary.shrink(limit, func(string) bool { return false })
 	return summary.String()
 }

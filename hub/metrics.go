@@ -18,7 +18,6 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	stored   prometheus.Counter
-	fallback prometheus.Counter
 }
 
 func newMetrics(pool *pgxpool.Pool, log *slog.Logger) *metrics {
@@ -38,9 +37,6 @@ func newMetrics(pool *pgxpool.Pool, log *slog.Logger) *metrics {
 			Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30}}, []string{"route"}),
 		stored: its.NewCounter(prometheus.CounterOpts{
 			Name: "memoir_hub_stored_total", Help: "Statements, edits and tombstones that were new."}),
-		fallback: its.NewCounter(prometheus.CounterOpts{
-			Name: "memoir_hub_extractions_builtin_total",
-			Help: "Sessions that the built-in model extracted since the organisation's failed; job list has the reasons."}),
 	}
 }
 

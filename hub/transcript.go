@@ -251,7 +251,6 @@ func (h *Hub) extraction(
 		}
 		reason := "the built-in model extracted, since the other one failed: " + h.scanner.Message(err.Error())
 		h.log.Warn(reason)
-		h.metrics.fallback.Inc()
 		if err := cmp.Or(river.MetadataSet(ctx, "fallback", reason), river.MetadataSet(ctx, "project", project)); err != nil {
 			return e, err
 		}

@@ -144,8 +144,9 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	}
 	if members, editors := memoir.TeamOf(one.Text); len(members) > 0 && team.HasBase(a.Home, m.project) {
 		hub, _ := team.Load(a.Home)
-		theirs := !slices.Contains(append(members, editors...), wire.MemberName(hub.Member))
-		one.Drop = map[bool]string{true: "here", false: "all"}[theirs]
+		if one.Drop = "here"; slices.Contains(append(members, editors...), wire.MemberName(hub.Member)) {
+			one.Drop = "all"
+		}
 	}
 	return one
 }

@@ -252,14 +252,14 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 func (p *program) summaryOf(root memory.Root) (string, error) {
 	text, err := root.Summary()
 	if err != nil || !root.Edited() {
-		return withoutSummaries(root, text), err
+		return text, err
 	}
 	live, err := root.Current()
 	if made := live.Consolidation(); made != nil && root.Refused(live) == nil {
 		edits := memory.HandEdits("", live.Edited, time.Time{})
 		text = consolidate.ApplyHandEdits(*made, consolidate.LiveHandEdits(edits, consolidate.Input{})).MemorySummary
 	}
-	return p.redact(withoutSummaries(root, text)), err
+	return p.redact(text), err
 }
 
 // projectOfSession returns the project of --project, else that of a session in dir, whose own settings it applies.

@@ -178,16 +178,6 @@ func filesBelow(root memory.Root) string {
 	return memoir.MemoryFile
 }
 
-// withoutSummaries leaves out the line of the sessions' summaries if there are none: all sessions are of others.
-func withoutSummaries(root memory.Root, text string) string {
-	if _, err := os.Lstat(filepath.Join(root.Link(), memoir.SummariesDir)); err == nil {
-		return text
-	}
-	return memory.Without(text, func(_ int, line string) bool {
-		return strings.HasPrefix(line, "- "+memoir.SummariesDir+"/")
-	})
-}
-
 // mounted are the files of a memory that a mount has, besides the summary, without secrets.
 func (p *program) mounted(root memory.Root) (memory.Files, error) {
 	live, err := root.Current()

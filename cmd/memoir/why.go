@@ -281,7 +281,6 @@ func (p *program) acceptTeam(c *cli.Context) error {
 }
 
 // keyAtHub returns the key of a shared project, and what to call it. An admin need not share it: then its key names it.
-// A key is never a path that is not there, which would be in the project of this directory.
 func (p *program) keyAtHub(c *cli.Context, st *store.Store, ref string) (id, key string, err error) {
 	shares, _, err := st.Shares(c.Context)
 	for _, s := range shares {
@@ -289,7 +288,7 @@ func (p *program) keyAtHub(c *cli.Context, st *store.Store, ref string) (id, key
 			return s.ProjectID, ref, err
 		}
 	}
-	if err != nil || strings.Contains(ref, "/") && hubwire.CheckProject(ref) == nil && !isDirectory(ref) {
+	if err != nil || strings.Contains(ref, "/") && hubwire.CheckProject(ref) == nil && !isPath(ref) {
 		return ref, ref, err
 	}
 	row, as, err := p.sharedNow(c, st, ref)

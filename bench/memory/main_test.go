@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,15 +13,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"memoir"
-	"memoir/bench/memory/scenario"
 )
 
-// The bars that hold over the benchmark's own sessions: shares of the weight of facts
-// that raw memories state, and of traps that they hold.
-const (
-	leastRecall = 0.45
-	mostTraps   = 0.091
-)
+// mostTraps is the bar for the share of traps that raw memories of the benchmark's own sessions hold.
+const mostTraps = 0.091
 
 // program is the memoir under test.
 var program string
@@ -60,18 +56,16 @@ func measured(t *testing.T, args ...string) Report {
 	return report
 }
 
-func TestRecallDoesNotFall(t *testing.T) {
+// TestTheReadmeGivesTheFiguresThatAreMeasured also holds these figures, since the README names them.
+func TestTheReadmeGivesTheFiguresThatAreMeasured(t *testing.T) {
 	t.Parallel()
-	projects, err := scenario.ReadAll("sessions")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(projects) == 0 {
-		t.Fatal("there are no sessions to measure with")
-	}
 	total := measured(t, "-data", ".").Total.Tallies
-	if got := total[inRaw].Share(); got < leastRecall {
-		t.Errorf("recall in raw memories is %.3f, was %.3f", got, leastRecall)
+	raw, kept, traps := total[inRaw], total[carried], total[trapsFiles]
+	says := fmt.Sprintf("| of %d facts %.0f %% can be searched, %.0f %% are in `MEMORY.md`; %d of %d traps [6] | `go run ./bench/memory` |",
+		raw.Of, 100*raw.Share(), 100*kept.Share(), traps.Found, traps.Of)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil || !strings.Contains(string(readme), says) {
+		t.Errorf("the README does not say %q (%v)", says, err)
 	}
 	if got := total[trapsRaw].Share(); got > mostTraps {
 		t.Errorf("share of traps in raw memories is %.3f, was %.3f", got, mostTraps)

@@ -305,7 +305,7 @@ func (x *torture) trials(t *testing.T, n int, once func(try trial, k int)) {
 // each runs a trial for chosen moments of the command and returns their ends, in the order of moments.
 func (x *torture) each(t *testing.T, purpose string, dense int, once func(try trial, n int, what string) int) []int {
 	t.Helper()
-	chosen := chosenOf(t, purpose, len(x.points), by(t, 3, dense, every))
+	chosen := chosenOf(t, purpose, len(x.points), by(t, 2, dense, every))
 	ends := make([]int, len(chosen))
 	x.trials(t, len(chosen), func(try trial, k int) {
 		i := chosen[k]

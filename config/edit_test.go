@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,3 +143,23 @@ func TestAFileThatIsALinkStaysOneAndKeepsItsMode(t *testing.T) {
 }
 
 func said(err error) string { return err.Error() + "; " + memoir.HintOf(err) }
+
+// Hooks read the file at each call of a tool. Of this one, looking for names that are alike costs 7,600 allocations.
+func TestReadingAFileOfKnownNamesLooksForNoOthers(t *testing.T) {
+	o := Options{ConfigDir: t.TempDir()}
+	f, err := ReadFile(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range definitions {
+		if err := f.Set(d.name, cmp.Or(d.usual, "/x/y")); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := f.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(1, func() { _, err = Load(o) }); n > 4000 || err != nil {
+		t.Errorf("%v allocations, %v", n, err)
+	}
+}

@@ -159,10 +159,12 @@ func (e entry) settings() (out []entry, err error) {
 			out = append(out, sub)
 			continue
 		}
-		more, wrong := []entry{sub}, sub.unknown()
-		if sub.isSection() {
-			more, wrong = sub.settings()
+		// Only the error of an unknown name looks for the nearest known one, since hooks read this file at each call.
+		if !sub.isSection() {
+			out, err = append(out, sub), cmp.Or(err, sub.unknown())
+			continue
 		}
+		more, wrong := sub.settings()
 		out, err = append(out, more...), cmp.Or(err, wrong)
 	}
 	return out, err

@@ -123,9 +123,16 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	return out
 }
 
-// differs reports whether other things passed after two failures, of which the words are alike.
+// differs reports whether two claims of which the words are alike say different things: other things passed after two
+// failures, or each has a number that the other lacks, such as a port or a version.
 func (c *claim) differs(o *claim) bool {
-	return c.Fix != "" && o.Fix != "" && !extract.Agree(c.Statement, o.Statement)
+	lacks := func(a, b memoir.Words) bool {
+		return slices.ContainsFunc(a, func(w string) bool {
+			return strings.ContainsAny(w, "0123456789") && !slices.Contains(b, w)
+		})
+	}
+	return c.Fix != "" && o.Fix != "" && !extract.Agree(c.Statement, o.Statement) ||
+		lacks(c.words, o.words) && lacks(o.words, c.words)
 }
 
 // bySupport orders claims: those of notes first, the last recalled ones first, then others of this person before those

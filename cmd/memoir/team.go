@@ -84,7 +84,7 @@ func teamSubcommand(
 	do cli.ActionFunc, name, args, usage, about string, flags []cli.Flag, examples ...string,
 ) *cli.Command {
 	return &cli.Command{Name: name, ArgsUsage: args, Usage: usage, Action: do, Flags: append([]cli.Flag{jsonFlag()},
-		flags...), Description: help(about, append(examples, "memoir team "+name+" --json")...)}
+		flags...), Description: help(about, examples...)}
 }
 
 // openJoined opens the database of a home that has joined a hub, and makes it if the home is new.

@@ -215,7 +215,8 @@ func (r *run) cause() string {
 	}
 	known := words(r.text)
 	return firstClause(firstFailure(r.call.output, func(line string) bool {
-		own := slices.DeleteFunc(words(memoir.Signature(firstClause(line))), func(w string) bool {
+		line = firstClause(line)
+		own := slices.DeleteFunc(words(memoir.Signature(line)), func(w string) bool {
 			return len(w) < 2 || slices.Contains(known, w)
 		})
 		return len(own) >= minSignature && !noCause.MatchString(line)

@@ -11,8 +11,9 @@ import (
 )
 
 // Later returns extractions in which the later word wins: a statement that another one of its project overturns becomes
-// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A refused command that passes later
-// overturns the refusal. An entry is overturned only by the note that says so. What is overturned overturns nothing.
+// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A refused command that passes
+// later overturns the refusal. An entry is overturned only by the note that says so. What is overturned overturns
+// nothing.
 func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	out := slices.Clone(extractions)
 	var all []*saying
@@ -182,8 +183,8 @@ func (s *saying) overturns(e *saying) bool {
 		return false
 	case s.Kind == memoir.StatementRefuted:
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
-	case e.Signal == signalRefused && s.Kind == memoir.StatementCommand:
-		return within(e.rejects, s.wants)
+	case e.Signal == signalRefused && s.Kind == memoir.StatementCommand: // what passes for others may be refused here
+		return within(e.rejects, s.wants) && memoir.MemberOf(s.from.SessionKey) == memoir.MemberOf(e.from.SessionKey)
 	case len(less(s.scope, e.scope)) > 0:
 		return false
 	case within(s.rejects, e.wants): // not of another verb: "write docs, not tests"

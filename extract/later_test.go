@@ -278,6 +278,19 @@ func TestOfARefusalAndAPassTheLaterCounts(t *testing.T) {
 	}
 }
 
+func TestWhatPassesForAMemberLeavesARefusal(t *testing.T) {
+	t.Parallel()
+	refusal, pass := spoken("")[0], spoken("", "")[1]
+	refusal.Statements = []memoir.Statement{refused(arrange(talk("> go on", "$ mise run test:ci", "x too slow", "$ mise run test")))[0].Statement}
+	pass.Statements = []memoir.Statement{passedCommands(arrange(talk("$ mise run test:ci", "=> ok")))[0].Statement}
+	for key, want := range map[string]string{pass.SessionKey: "2026-07-02", memoir.ReceivedKey("alice", "0123"): ""} {
+		pass.SessionKey = key
+		if st := Later([]memoir.Extraction{refusal, pass})[0].Statements[0]; st.Outcome != want {
+			t.Errorf("%s: %+v", key, st)
+		}
+	}
+}
+
 func TestWithinASessionTheLaterWordWins(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -35,7 +35,9 @@ func wishes(s *session) []candidate {
 				continue
 			}
 			limited := slices.ContainsFunc(own[max(0, i-1):min(len(own), i+2)], func(one string) bool {
-				return besides.MatchString(lowerWords(one))
+				lower := lowerWords(one)
+				at := limits.FindStringIndex(lower)
+				return at != nil && len(strings.Fields(lower[:at[0]])) <= 2 // such as "at least until"
 			})
 			if signal == memoir.SignalRule && (t.ask.pasted || limited || refusal && !lasting(text)) { // the paste may have it
 				signal = memoir.SignalMaybe
@@ -113,13 +115,8 @@ func lasting(text string) bool {
 // ofOne matches the number or the link of an issue, a pull request or a run: a sentence about it is over with it.
 var ofOne = lazyregexp.New(`#\d|://\S*/\d`)
 
-// limits matches the words of a sentence that say until when, or for which work, it holds; besides matches a sentence
-// that says so of the one beside it.
-var (
-	limits  = lazyregexp.New(`\b(?:until|till|for now|today|` + thisWork + `)\b`)
-	besides = lazyregexp.New(`^ (?:just |only |but |at least |(?:this|that) (?:holds|applies|is) )*` +
-		`(?:until|till|for now|(?:for|in|on|during) ` + thisWork + `)\b`)
-)
+// limits matches the words of a sentence that say until when, or for which work, it holds.
+var limits = lazyregexp.New(`\b(?:until|till|for now|today|` + thisWork + `)\b`)
 
 const thisWork = `this (?:time|session|task|step|branch|pr|pull request|change|commit|issue|ticket|run)`
 

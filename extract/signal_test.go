@@ -189,7 +189,6 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a repair in one line":       {memoir.StatementFailure, []string{"! git push", "=> error: failed to push some refs", "$ git pull --rebase && git push"}, "fixed by `git pull --rebase`"},
 		"a repair beside an edit":    {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "~ e2e.ts", "$ npm run e2e"}, ""},
 		"a retry after a pause":      {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},
-		"a line of its own":          {memoir.StatementFailure, []string{"! make e2e", "=> make: *** [Makefile:12: e2e] Error 1\\nError: no browser was found", "$ npx playwright install chromium", "$ make e2e"}, "`make e2e` failed: Error: no browser was found; fixed by"},
 		"no line of its own":         {memoir.StatementFailure, []string{"! make e2e", "=> FAIL\\nerror: Recipe e2e failed with exit code 1\\nexit status 1\\nmake: *** [Makefile:12: e2e] Error 1", "$ npx playwright install chromium", "$ make e2e"}, ""},
 		"what only begins a message": {memoir.StatementFailure, []string{"! npm run e2e", "=> npm ERR! Lifecycle script failed with error:\\nError: no browser was found", "$ npx playwright install chromium", "$ npm run e2e"}, "failed: Error: no browser was found; fixed by"},
 		// instruction

@@ -226,6 +226,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch”"},
 		// wishes
 		"a rule that lost a secret":  {memoir.StatementPreference, []string{"> From now on use [REDACTED:generic-api-key]"}, ""},
+		"a claim about that rule":    {memoir.StatementClaim, []string{"> From now on use [REDACTED:generic-api-key]"}, "is left out: “From now on use [REDACTED:generic-api-key]”"},
 		"a leave that lost a secret": {memoir.StatementPreference, []string{"> You don't need to pass [REDACTED:generic-api-key] any more."}, ""},
 		// conclusion
 		"a conclusion that was removed again": {memoir.StatementClaim, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< `reset()` now clears the header before each request of the client.", "> do it elsewhere then", "~ a.go reset() clear()", "< Moved."}, ""},

@@ -90,9 +90,6 @@ func (p *program) forget(c *cli.Context) error {
 		}
 	default:
 		found.Sessions, err = p.sessionsToForget(c, st, refs)
-		if err == nil && c.IsSet("project") {
-			err = p.allOf(c, st, found.Sessions)
-		}
 	}
 	if err != nil {
 		return err
@@ -144,11 +141,14 @@ func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []strin
 			out = append(out, session)
 		}
 	}
-	return out, nil
+	return out, p.allOf(c, st, out)
 }
 
-// allOf returns an error unless all sessions are of the project of --project.
+// allOf returns an error unless all sessions are of the project of --project, if it was given.
 func (p *program) allOf(c *cli.Context, st *store.Store, sessions []memoir.Session) error {
+	if !c.IsSet("project") {
+		return nil
+	}
 	row, err := p.projectOf(c, st)
 	for _, s := range sessions {
 		if err == nil && s.ProjectID != row.ID {

@@ -119,7 +119,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
 				line: "- " + s.statement.Text, statements: []string{id}}
 			one.Text = a.Clean(cmp.Or(s.statement.Quote, s.statement.Text))
-			one.Kind = cmp.Or(map[string]string{memoir.SignalCut: "Rule that had a secret, told to no session"}[signal], one.Kind)
+			one.Kind = cmp.Or(map[string]string{memoir.SignalCut: "Rule that had a secret, told to none"}[signal], one.Kind)
 			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
 			out.Lines = append(out.Lines, one)
 		}

@@ -68,6 +68,7 @@ const (
 const (
 	SignalRule  = "rule"  // a person's sentence with the form of a rule; said once, it is shown as that
 	SignalMaybe = "maybe" // a person's words that may hold from now on; said once, they wait in review
+	SignalCut   = "cut"   // a rule that lost a secret: a claim that it is left out, which waits in review
 )
 
 // Statement is one thing worth knowing: what a session shows, with its evidence. Each line of a memory is made from

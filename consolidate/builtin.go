@@ -67,6 +67,7 @@ func learn(sessions []*session) []part {
 		known = append(known, c)
 	}
 	bySupport(known)
+	known = slices.DeleteFunc(known, func(c *claim) bool { return c.contradicted(wanted) })
 	own := slices.DeleteFunc(slices.Clone(sessions), func(s *session) bool { return memoir.MemberOf(s.SessionKey) != "" })
 	open := merge(own[max(0, len(own)-1):], memoir.StatementOpen, byWords) // others may be done by now
 	slices.SortStableFunc(open, byAge)
@@ -122,6 +123,16 @@ func wishes(sessions []*session) (wanted, once []*claim) {
 	}
 	slices.SortStableFunc(once, byAge)
 	return wanted, once
+}
+
+// contradicted reports whether a command that one session refused stands in a wish of several.
+func (c *claim) contradicted(wanted []*claim) bool {
+	was, _ := extract.Refused(c.Statement)
+	command := memoir.WordsOf(was)
+	return was != "" && c.count() == 1 && slices.ContainsFunc(wanted, func(o *claim) bool {
+		_, named := memoir.Token(o.text, strings.Trim(was, "`"), 0)
+		return named && o.count() > 1 && command.Shared(o.words) == len(command)
+	})
 }
 
 // Bounds on recent work.

@@ -34,6 +34,11 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		s.Statements[0].Signal = "repaired"
 		return s
 	}
+	refused := func(n int) memoir.Extraction {
+		s := session(n, id(n+1), "Decisions: not `make ci` but `make unit` (“too slow”)")
+		s.Statements[0].Signal = "refused"
+		return s
+	}
 	for _, test := range []struct {
 		name, heading string
 		sessions      []memoir.Extraction
@@ -100,6 +105,10 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},
+		{"one refusal undoes no wish of several sessions", "## What is known",
+			append(many(2, "Preferences: rule: “Always run `make ci` before you push”"), refused(2)), nil},
+		{"a refusal beside a wish for the same", "## What is known",
+			append(many(2, "Preferences: rule: “Never run `make ci` from an agent”"), refused(2)), []string{"- not `make ci` but `make unit` (“too slow”) " + last(3) + "]"}},
 		{"other facts count at once", "## Environment", many(1, "Environment: Postgres 16 runs on port 5433"), []string{"- Postgres 16 runs on port 5433 " + last(1) + "]"}},
 		{"work is its title with its reason, not the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race", "Task: go on → committed: a title alone"),
 			[]string{"- commit: \"fix: lock\" — writers race " + last(1) + "]"}},

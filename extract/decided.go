@@ -77,6 +77,16 @@ func refused(s *session) []candidate {
 	return out
 }
 
+// Refused returns the command of a refused call, in code marks, and the one that was accepted instead. Both are empty
+// for other statements.
+func Refused(st memoir.Statement) (was, is string) {
+	if text, ok := strings.CutPrefix(st.Text, "not "); ok && st.Signal == signalRefused {
+		text, _, _ = strings.Cut(text, " (“")
+		was, is, _ = strings.Cut(text, " but ")
+	}
+	return was, is
+}
+
 // instead returns what was refused before a turn and what was accepted in its first call: another command for the same
 // job, or the one line that differs in an edit of the same file, if the person's words say more than that line.
 func instead(t *turn) (text string, ok bool) {

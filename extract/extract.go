@@ -35,7 +35,7 @@ type Extractor interface {
 const BuiltinName = "builtin"
 
 // version of the built-in model. It grows when its rules change: runs read again what an earlier version read.
-const version = "9"
+const version = "10"
 
 // Reader returns what a ContentHash says of a session that the model with this name read.
 func Reader(name string) string {
@@ -66,7 +66,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, error)
 	var all []candidate
 	for _, find := range signals {
 		for _, c := range find(s) {
-			if s.stillHolds(c) {
+			if s.stillHolds(&c) {
 				all = append(all, c)
 			}
 		}
@@ -99,7 +99,7 @@ type candidate struct {
 	worth int      // of a claim, to choose the best ones
 }
 
-// The names of signals, which `memoir why` prints. memoir.SignalRule and SignalMaybe are in preference.go.
+// The names of signals, which `memoir why` prints. memoir.SignalRule, SignalMaybe and SignalCut are in preference.go.
 const (
 	signalPosted      = "posted"      // posted.go: a commit, a pull request, an approved plan
 	signalCause       = "cause"       // cause.go: why a commit or pull request was made
@@ -122,8 +122,8 @@ var parties = map[string]memoir.Party{
 	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalInstruction: memoir.ByTool,
 	SignalPassed: memoir.ByTool, signalSought: memoir.ByTool, memoir.SignalRule: memoir.ByPerson,
 	memoir.SignalMaybe: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
-	signalRenamed: memoir.ByPerson,
-	signalPosted:  memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
+	signalRenamed: memoir.ByPerson, memoir.SignalCut: memoir.ByPerson,
+	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }
 

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -125,7 +126,7 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 			break
 		}
 		if r.status == statusFailed && strings.HasSuffix(l.text, " "+r.text) {
-			why := cmp.Or(message, firstClause(failureLine(r.call.output)))
+			why := cmp.Or(message, r.cause())
 			return failure(r, why, l.text, l.item), why != "" && len(why) <= maxMessageLine
 		}
 		if message != "" && sameHead(r, l) && slices.ContainsFunc(lost(r.args, l.args), func(w string) bool {
@@ -205,6 +206,24 @@ func usageMessage(r *run) string {
 	}
 	return ""
 }
+
+// cause returns the first line of a failed run's output that reports a failure and says what failed: it has words that
+// the command lacks, and at its end neither the exit status of another program nor a colon.
+func (r *run) cause() string {
+	words := func(text string) []string {
+		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	known := words(r.text)
+	return firstClause(firstFailure(r.call.output, func(line string) bool {
+		line = firstClause(line)
+		own := slices.DeleteFunc(words(memoir.Signature(line)), func(w string) bool {
+			return len(w) < 2 || slices.Contains(known, w)
+		})
+		return len(own) >= minSignature && !noCause.MatchString(line)
+	}))
+}
+
+var noCause = lazyregexp.New(`(?:[a-zA-Z] \d{1,3}\W*|:)$`)
 
 // firstClause returns the first clause of a message: the next one may be untested advice or an instruction.
 func firstClause(message string) string {

@@ -11,8 +11,9 @@ import (
 )
 
 // Later returns extractions in which the later word wins: a statement that another one of its project overturns becomes
-// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A refused command is overturned
-// whenever it ran. An entry is overturned only by the note that says so. What is overturned overturns nothing.
+// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A refused command that passes
+// later overturns the refusal. An entry is overturned only by the note that says so. What is overturned overturns
+// nothing.
 func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	out := slices.Clone(extractions)
 	var all []*saying
@@ -23,8 +24,8 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *saying) int {
-		return cmp.Or(a.last-b.last, strings.Compare(a.at, b.at), a.from.EndedAt.Compare(b.from.EndedAt),
-			strings.Compare(a.from.SessionKey, b.from.SessionKey), slices.Compare(a.Items, b.Items))
+		return cmp.Or(strings.Compare(a.at, b.at), a.from.EndedAt.Compare(b.from.EndedAt),
+			strings.Compare(a.from.SessionKey, b.from.SessionKey), a.last-b.last)
 	})
 	for _, s := range all {
 		note, says := strings.CutPrefix(s.Replaces, "#")
@@ -68,13 +69,16 @@ type saying struct {
 	wants, rejects memoir.Words
 	scope          memoir.Words // where and when it holds
 	changes, adds  bool         // it says that something changes, or is added
-	last           int          // 1: it counts as said after all others
+	last           int          // item that shows it
 }
 
 func (s *saying) refuted() bool { return s.Kind == memoir.StatementRefuted && s.Outcome != "" }
 
 func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 	s := &saying{Statement: st, from: e, at: cmp.Or(st.At, e.EndedAt.UTC().Format(time.DateOnly))}
+	if n := len(st.Items); n > 0 {
+		s.last = st.Items[n-1]
+	}
 	fact := func(want, reject string) { s.wants, s.rejects = memoir.Words{want}, memoir.Words{reject} }
 	ran, failed := "passes\n"+st.Command+"\n"+st.Dir, "fails\n"+st.Command+"\n"+st.Dir
 	switch m := newNames.FindStringSubmatch(strings.ToLower(st.Quote)); {
@@ -88,10 +92,9 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 		question, _, _ = strings.Cut(question, ", not ")
 		s.wants, s.changes = memoir.Words{" " + question, "start", "~" + answer}, true
 	case st.Signal == signalRefused:
-		text, _, _ := strings.Cut(strings.TrimPrefix(st.Text, "not "), " (“")
-		reject, want, _ := strings.Cut(text, " but ")
-		fact(want, reject)
-		s.last = 1
+		if was, is := Refused(*st); was != "" {
+			fact(is, was)
+		}
 	case st.Signal == signalInstruction:
 		fact(failed, ran)
 	case st.Kind == memoir.StatementCommand:
@@ -180,6 +183,8 @@ func (s *saying) overturns(e *saying) bool {
 		return false
 	case s.Kind == memoir.StatementRefuted:
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
+	case e.Signal == signalRefused && s.Kind == memoir.StatementCommand: // what passes for others may be refused here
+		return within(e.rejects, s.wants) && memoir.MemberOf(s.from.SessionKey) == memoir.MemberOf(e.from.SessionKey)
 	case len(less(s.scope, e.scope)) > 0:
 		return false
 	case within(s.rejects, e.wants): // not of another verb: "write docs, not tests"

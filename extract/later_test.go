@@ -230,6 +230,8 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 		"another failure":           {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npm run unit", "=> Error: no such host", "$ npm ci", "$ npm run unit"}, false},
 		"a target that is gone":     {memoir.StatementCommand, []string{"$ make lint", "=> ok"}, agents, true},
 		"a command that is refused": {memoir.StatementCommand, []string{"~ a.go", "$ mise run test:ci", "=> ok", "$ git commit -m 'fix: retry'"}, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, true},
+		"a refused one that passes": {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run test:ci", "=> ok"}, true},
+		"another one that passes":   {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run lint", "=> ok"}, false},
 		"a target that came":        {memoir.StatementFailure, agents, []string{"$ make lint", "=> ok"}, true},
 		"a name that changed":       {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `ledger` has been renamed to `books`."}, true},
 		"another name":              {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `queue` has been renamed to `books`."}, false},
@@ -253,21 +255,38 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 	}
 }
 
-func TestARefusedCommandIsNoHabitWheneverItRan(t *testing.T) {
+func TestOfARefusalAndAPassTheLaterCounts(t *testing.T) {
 	t.Parallel()
 	habit := []string{"~ a.go", "$ mise run fmt && mise run lint && mise run test:ci", "=> ok", "$ git commit -m 'fix: retry'"}
-	for day, lines := range [][]string{
-		append(slices.Clone(habit), "> go on", "$ mise run test:ci", "x too slow", "$ mise run test"),
-		append([]string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test", "> next"}, habit...),
-	} {
+	refusal := []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}
+	for day, lines := range [][]string{slices.Concat(habit, refusal), slices.Concat(refusal, []string{"> next"}, habit)} {
 		in := talk(lines...)
 		in.Session.UpdatedAt = time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
 		e, err := NewBuiltin().Extract(t.Context(), in)
-		holds := slices.ContainsFunc(e.Statements, func(st memoir.Statement) bool {
-			return st.Outcome == "" && strings.Contains(st.Command, "test:ci")
-		})
-		if err != nil || holds || !strings.Contains(e.RawMemory(), "not `mise run test:ci` but `mise run test`") {
+		passes, holds := 0, 0
+		for _, st := range e.Statements {
+			if st.Outcome == "" && strings.Contains(st.Command, "test:ci") {
+				passes++
+			}
+			if st.Outcome == "" && st.Text == "not `mise run test:ci` but `mise run test` (“too slow”)" {
+				holds++
+			}
+		}
+		if err != nil || passes != 2*day || holds != 1-day {
 			t.Errorf("%d: %v, %s", day, err, e.RawMemory())
+		}
+	}
+}
+
+func TestWhatPassesForAMemberLeavesARefusal(t *testing.T) {
+	t.Parallel()
+	refusal, pass := spoken("")[0], spoken("", "")[1]
+	refusal.Statements = []memoir.Statement{refused(arrange(talk("> go on", "$ mise run test:ci", "x too slow", "$ mise run test")))[0].Statement}
+	pass.Statements = []memoir.Statement{passedCommands(arrange(talk("$ mise run test:ci", "=> ok")))[0].Statement}
+	for key, want := range map[string]string{pass.SessionKey: "2026-07-02", memoir.ReceivedKey("alice", "0123"): ""} {
+		pass.SessionKey = key
+		if st := Later([]memoir.Extraction{refusal, pass})[0].Statements[0]; st.Outcome != want {
+			t.Errorf("%s: %+v", key, st)
 		}
 	}
 }

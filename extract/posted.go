@@ -152,7 +152,7 @@ func (s *session) textOf(r *run, options ...string) string {
 	return s.texts[s.relative(join(join(s.root, r.dir), name))]
 }
 
-// request records a pull request or an issue that a command of gh or glab opens, edits or closes.
+// request records a pull request or an issue that a command of gh or glab opens, edits, closes or shows.
 func (s *session) request(r *run) {
 	words := append(r.words(), "", "", "")
 	kind := map[string]string{"pr": postPull, "mr": postPull, "issue": postIssue}[words[1]]
@@ -169,6 +169,11 @@ func (s *session) request(r *run) {
 		p.body, _ = r.option("--body", "-b", "--description", "-d")
 		p.body = cmp.Or(p.body, s.textOf(r, "--body-file", "-F"))
 		s.publish(p, words[2] == "edit" || words[2] == "update")
+	case "view": // what opened it may not have told the number
+		seen := gjson.Parse(r.call.output)
+		if old := s.standing(kind, ""); old != nil && old.number == "" && old.title == seen.Get("title").Str {
+			old.number = seen.Get("number").Raw
+		}
 	case "close":
 		if old := s.standing(kind, p.number); old != nil {
 			old.void = true

@@ -29,12 +29,17 @@ func wishes(s *session) []candidate {
 			}
 			out = append(out, c)
 		}
-		for _, text := range own {
+		for i, text := range own {
 			signal := wish(text)
 			if signal == "" || t.ask.pasted && signal == memoir.SignalMaybe || t.carriedOut(text) {
 				continue
 			}
-			if signal == memoir.SignalRule && (t.ask.pasted || refusal && !lasting(text)) { // the paste may have it
+			limited := slices.ContainsFunc(own[max(0, i-1):min(len(own), i+2)], func(one string) bool {
+				lower := lowerWords(one)
+				at := limits.FindStringIndex(lower)
+				return at != nil && len(strings.Fields(lower[:at[0]])) <= 2 // such as "at least until"
+			})
+			if signal == memoir.SignalRule && (t.ask.pasted || limited || refusal && !lasting(text)) { // the paste may have it
 				signal = memoir.SignalMaybe
 			}
 			add(signal, text)
@@ -94,7 +99,7 @@ func wish(text string) string {
 	switch lasts, one := Lasts(text), ofOne.MatchString(text); {
 	case newName.MatchString(withoutLead(lower)):
 		return signalRenamed
-	case lasts >= leastRule && !one || lasts >= leastMarked && hasAny(lower, marks...):
+	case !limits.MatchString(lower) && (lasts >= leastRule && !one || lasts >= leastMarked && hasAny(lower, marks...)):
 		return memoir.SignalRule
 	case lasts >= leastMaybe && !one:
 		return memoir.SignalMaybe
@@ -109,6 +114,11 @@ func lasting(text string) bool {
 
 // ofOne matches the number or the link of an issue, a pull request or a run: a sentence about it is over with it.
 var ofOne = lazyregexp.New(`#\d|://\S*/\d`)
+
+// limits matches the words of a sentence that say until when, or for which work, it holds.
+var limits = lazyregexp.New(`\b(?:until|till|for now|today|` + thisWork + `)\b`)
+
+const thisWork = `this (?:time|session|task|step|branch|pr|pull request|change|commit|issue|ticket|run)`
 
 // newName matches the words of a sentence that gives a thing another name or says that it is gone.
 var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now called) ` +

@@ -77,9 +77,15 @@ func distinct(list []candidate) []candidate {
 }
 
 // stillHolds reports whether the session neither removed nor restored a file, on which a candidate depends, after it. A
-// person's words without a secret that was in them are not what they said.
-func (s *session) stillHolds(c candidate) bool {
+// person's words without a secret that was in them are not what they said: of a rule, a claim for their review says so.
+func (s *session) stillHolds(c *candidate) bool {
 	last := c.Items[len(c.Items)-1]
-	return !strings.Contains(c.Quote, "[REDACTED") &&
+	if strings.Contains(c.Quote, "[REDACTED") && c.Signal == memoir.SignalRule {
+		words := c.Quote
+		*c = state(memoir.SignalCut, memoir.StatementClaim, "a rule that had a secret is left out: "+quote(words),
+			c.Items...)
+		c.Quote = words
+	}
+	return (c.Signal == memoir.SignalCut || !strings.Contains(c.Quote, "[REDACTED")) &&
 		!slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })
 }

@@ -18,7 +18,7 @@ func repaired(s *session) []candidate {
 		if again == nil {
 			continue
 		}
-		if why := firstClause(failureLine(r.call.output)); why != "" && len(why) <= maxMessageLine {
+		if why := r.cause(); why != "" && len(why) <= maxMessageLine {
 			c := failure(r, why, remedy.text, remedy.item)
 			c.Signal, c.Items = signalRepaired, slices.Compact([]int{r.item, remedy.item, again.item})
 			out = append(out, c)

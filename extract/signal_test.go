@@ -125,28 +125,30 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a commit in a working tree of the session": {memoir.StatementOutcome,
 			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: \"fix: retry\""},
 		// cause, issue, found, open
-		"a cause in a pull request":      {memoir.StatementFinding, []string{pull("## Summary\n- retry\n\n## Root cause\nThe pool kept dead sockets. Some were old. They returned `EOF`. Then some more.\n\nPinging them keeps the pool alive. It is cheap.\n\nFrom the report in #7.\n## Tests\n- ran them"), "=> https://example.test/a/b/pull/12"}, "\"Retry\" (pull request #12): The pool kept dead sockets. They returned `EOF`. Pinging them keeps the pool alive."},
-		"a cause behind a label":         {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets.")}, "\"fix: retry\" (commit): the pool kept dead sockets."},
-		"only changes":                   {memoir.StatementFinding, []string{pull("## Summary\n- retry what the upstream reset")}, ""},
-		"a cause of an undone commit":    {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets."), "$ git reset --hard HEAD~1"}, ""},
-		"an edited pull request":         {memoir.StatementFinding, []string{pull("## Why\nThe cache is stale."), "=> https://example.test/a/b/pull/12", "$ gh pr edit 12 --body '## Why\nThe pool kept dead sockets.'"}, "(pull request #12): The pool kept dead sockets."},
-		"a plan's problem":               {memoir.StatementFinding, []string{"> Implement the following plan:\n# Retry\n## Problem\nThe pool keeps dead sockets."}, ""},
-		"an issue":                       {memoir.StatementFinding, []string{"$ gh issue create -t 'Sockets leak' -b 'The pool keeps dead sockets. Seen twice.'", "=> https://example.test/a/b/issues/7"}, "\"Sockets leak\" (issue #7): The pool keeps dead sockets"},
-		"a cause that is borne out":      {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< **Root cause:** `reset()` kept the dead sockets."}, "`reset()` kept the dead sockets."},
-		"a cause without a check":        {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "< **Root cause:** `reset()` kept the dead sockets."}, ""},
-		"a cause that was denied":        {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< **Root cause:** `reset()` kept the dead sockets.", "> No, the sockets are not dead at all."}, ""},
-		"a cause that was replaced":      {memoir.StatementFinding, []string{"> why is the client slow?", "~ a.go", "$ go test ./...", "=> ok", "< Root cause: `reset()` kept the dead sockets.", "> and now look again please", "~ b.go", "$ go test ./...", "=> ok", "< Root cause: `ping()` never returns."}, "`ping()` never returns."},
-		"what is left":                   {memoir.StatementOpen, []string{"> add a retry", "~ a.go", "< Done.\n\n## Remaining\n- The retry of uploads.\n- Should I push?"}, "The retry of uploads."},
-		"an offer":                       {memoir.StatementOpen, []string{"> add a retry", "~ a.go", "< Done.\n\nNext steps:\n- I can push it for you."}, ""},
-		"what was left before":           {memoir.StatementOpen, []string{"> add a retry", "< ## Remaining\n- The retry of uploads.", "> do it", "~ a.go", "< Done."}, ""},
-		"a commit that failed":           {memoir.StatementOutcome, []string{"! git commit -m 'fix: retry'", "=> hook failed"}, ""},
-		"a commit about feedback":        {memoir.StatementOutcome, []string{commit("address review feedback")}, ""},
-		"a commit that was reset":        {memoir.StatementOutcome, []string{commit("fix: retry"), "$ git reset --hard HEAD~1"}, ""},
-		"an amended commit":              {memoir.StatementOutcome, []string{commit("fix: retyr"), "$ git commit --amend -m 'fix: retry'"}, "commit: \"fix: retry\""},
-		"a message from a here-document": {memoir.StatementOutcome, []string{"$ git commit -F - <<'EOF'\nfix: retry\n\nThe upstream resets idle connections.\nEOF"}, "— The upstream resets idle connections"},
-		"a pull request with its number": {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body '## Summary\n- retry what the upstream reset\n## Test plan\n- ran the tests of it'", "=> https://example.test/a/b/pull/12"}, "pull request #12: \"Retry\" — retry what the upstream reset"},
-		"a reference is no description":  {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body 'Addresses discussion #7\n\n- retry what the upstream reset'", "=> https://example.test/a/b/pull/12"}, "pull request #12: \"Retry\" — retry what the upstream reset"},
-		"a pull request that was closed": {memoir.StatementOutcome, []string{"$ gh pr create --title Retry --body 'retry what was reset'", "=> https://example.test/a/b/pull/12", "$ gh pr close 12"}, ""},
+		"a cause in a pull request":       {memoir.StatementFinding, []string{pull("## Summary\n- retry\n\n## Root cause\nThe pool kept dead sockets. Some were old. They returned `EOF`. Then some more.\n\nPinging them keeps the pool alive. It is cheap.\n\nFrom the report in #7.\n## Tests\n- ran them"), "=> https://example.test/a/b/pull/12"}, "\"Retry\" (pull request #12): The pool kept dead sockets. They returned `EOF`. Pinging them keeps the pool alive."},
+		"a cause behind a label":          {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets.")}, "\"fix: retry\" (commit): the pool kept dead sockets."},
+		"only changes":                    {memoir.StatementFinding, []string{pull("## Summary\n- retry what the upstream reset")}, ""},
+		"a cause of an undone commit":     {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets."), "$ git reset --hard HEAD~1"}, ""},
+		"an edited pull request":          {memoir.StatementFinding, []string{pull("## Why\nThe cache is stale."), "=> https://example.test/a/b/pull/12", "$ gh pr edit 12 --body '## Why\nThe pool kept dead sockets.'"}, "(pull request #12): The pool kept dead sockets."},
+		"a plan's problem":                {memoir.StatementFinding, []string{"> Implement the following plan:\n# Retry\n## Problem\nThe pool keeps dead sockets."}, ""},
+		"an issue":                        {memoir.StatementFinding, []string{"$ gh issue create -t 'Sockets leak' -b 'The pool keeps dead sockets. Seen twice.'", "=> https://example.test/a/b/issues/7"}, "\"Sockets leak\" (issue #7): The pool keeps dead sockets"},
+		"a cause that is borne out":       {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< **Root cause:** `reset()` kept the dead sockets."}, "`reset()` kept the dead sockets."},
+		"a cause without a check":         {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "< **Root cause:** `reset()` kept the dead sockets."}, ""},
+		"a cause that was denied":         {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< **Root cause:** `reset()` kept the dead sockets.", "> No, the sockets are not dead at all."}, ""},
+		"a cause that was replaced":       {memoir.StatementFinding, []string{"> why is the client slow?", "~ a.go", "$ go test ./...", "=> ok", "< Root cause: `reset()` kept the dead sockets.", "> and now look again please", "~ b.go", "$ go test ./...", "=> ok", "< Root cause: `ping()` never returns."}, "`ping()` never returns."},
+		"what is left":                    {memoir.StatementOpen, []string{"> add a retry", "~ a.go", "< Done.\n\n## Remaining\n- The retry of uploads.\n- Should I push?"}, "The retry of uploads."},
+		"an offer":                        {memoir.StatementOpen, []string{"> add a retry", "~ a.go", "< Done.\n\nNext steps:\n- I can push it for you."}, ""},
+		"what was left before":            {memoir.StatementOpen, []string{"> add a retry", "< ## Remaining\n- The retry of uploads.", "> do it", "~ a.go", "< Done."}, ""},
+		"a commit that failed":            {memoir.StatementOutcome, []string{"! git commit -m 'fix: retry'", "=> hook failed"}, ""},
+		"a commit about feedback":         {memoir.StatementOutcome, []string{commit("address review feedback")}, ""},
+		"a commit that was reset":         {memoir.StatementOutcome, []string{commit("fix: retry"), "$ git reset --hard HEAD~1"}, ""},
+		"an amended commit":               {memoir.StatementOutcome, []string{commit("fix: retyr"), "$ git commit --amend -m 'fix: retry'"}, "commit: \"fix: retry\""},
+		"a message from a here-document":  {memoir.StatementOutcome, []string{"$ git commit -F - <<'EOF'\nfix: retry\n\nThe upstream resets idle connections.\nEOF"}, "— The upstream resets idle connections"},
+		"a pull request with its number":  {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body '## Summary\n- retry what the upstream reset\n## Test plan\n- ran the tests of it'", "=> https://example.test/a/b/pull/12"}, "pull request #12: \"Retry\" — retry what the upstream reset"},
+		"a reference is no description":   {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body 'Addresses discussion #7\n\n- retry what the upstream reset'", "=> https://example.test/a/b/pull/12"}, "pull request #12: \"Retry\" — retry what the upstream reset"},
+		"a number that only a look tells": {memoir.StatementOutcome, []string{"$ gh pr create --title Retry --body 'retry what was reset'", "$ gh pr view --json number,title", `=> {"number":12,"title":"Retry"}`}, "pull request #12: \"Retry\""},
+		"a look at another pull request":  {memoir.StatementOutcome, []string{"$ gh pr create --title Retry --body 'retry what was reset'", "$ gh pr view 7 --json number,title", `=> {"number":7,"title":"Pool"}`}, "pull request: \"Retry\""},
+		"a pull request that was closed":  {memoir.StatementOutcome, []string{"$ gh pr create --title Retry --body 'retry what was reset'", "=> https://example.test/a/b/pull/12", "$ gh pr close 12"}, ""},
 		// passed
 		"a test that passed":                 {memoir.StatementCommand, []string{"$ go test ./...", "=> ok"}, "test: `go test ./...`"},
 		"a command in a directory":           {memoir.StatementCommand, []string{"$ cd web && npm run lint", "=> ok"}, "lint: `npm run lint` in `web`"},
@@ -187,6 +189,8 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a repair in one line":       {memoir.StatementFailure, []string{"! git push", "=> error: failed to push some refs", "$ git pull --rebase && git push"}, "fixed by `git pull --rebase`"},
 		"a repair beside an edit":    {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "~ e2e.ts", "$ npm run e2e"}, ""},
 		"a retry after a pause":      {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},
+		"no line of its own":         {memoir.StatementFailure, []string{"! make e2e", "=> FAIL\\nerror: Recipe e2e failed with exit code 1\\nexit status 1\\nmake: *** [Makefile:12: e2e] Error 1", "$ npx playwright install chromium", "$ make e2e"}, ""},
+		"what only begins a message": {memoir.StatementFailure, []string{"! npm run e2e", "=> npm ERR! Lifecycle script failed with error:\\nError: no browser was found", "$ npx playwright install chromium", "$ npm run e2e"}, "failed: Error: no browser was found; fixed by"},
 		// instruction
 		"a target that a file names":    {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop."}, "AGENTS.md says `make lint`: make: *** No rule to make target 'lint'"},
 		"a target that was added later": {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop.", "~ Makefile", "$ make lint"}, ""},
@@ -226,6 +230,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch”"},
 		// wishes
 		"a rule that lost a secret":  {memoir.StatementPreference, []string{"> From now on use [REDACTED:generic-api-key]"}, ""},
+		"a claim about that rule":    {memoir.StatementClaim, []string{"> From now on use [REDACTED:generic-api-key]"}, "is left out: “From now on use [REDACTED:generic-api-key]”"},
 		"a leave that lost a secret": {memoir.StatementPreference, []string{"> You don't need to pass [REDACTED:generic-api-key] any more."}, ""},
 		// conclusion
 		"a conclusion that was removed again": {memoir.StatementClaim, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< `reset()` now clears the header before each request of the client.", "> do it elsewhere then", "~ a.go reset() clear()", "< Moved."}, ""},
@@ -292,6 +297,20 @@ func TestWhatAnybodySeesIsNotTold(t *testing.T) {
 	}
 }
 
+func TestARuleWithItsLimitBesideItWaits(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Never push to main. At least until the release is out.": memoir.SignalMaybe,
+		"Until the release is out,\nNever push to main.":         memoir.SignalMaybe,
+		"Fix the tests on this branch. Never push to main.":      memoir.SignalRule,
+	} {
+		got := wishes(arrange(talk("> " + text)))
+		if len(got) != 1 || got[0].Signal != want || got[0].Quote != "Never push to main." {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
 func TestARuleBesidePastedTextWaits(t *testing.T) {
 	t.Parallel()
 	for paste, want := range map[string]string{"": memoir.SignalRule, "    if [ $? = 0 ]; then\n": memoir.SignalMaybe} {
@@ -319,6 +338,8 @@ func TestWishesAreToldByTheirForm(t *testing.T) {
 		"The staging server has two cores.":                     memoir.SignalRule,
 		"Always run `make check` before you say that it works.": memoir.SignalRule,
 		"Always skip the slow test for now.":                    "",
+		"Never push to main until the release is out.":          memoir.SignalMaybe,
+		"Never touch the schema in this PR.":                    memoir.SignalMaybe,
 		"Never use the cache here?":                             "",
 		"It always shows the old value.":                        "",
 		"please run all tests":                                  "",

@@ -105,7 +105,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 	for _, s := range all {
 		no[s.statement.Replaces] = true
 	}
-	for _, signal := range []string{memoir.SignalRule, memoir.SignalMaybe} {
+	for _, signal := range []string{memoir.SignalRule, memoir.SignalCut, memoir.SignalMaybe} {
 		for _, s := range all {
 			key, id := memoir.LineKey(s.statement.Text), s.statement.ID
 			theirs := memoir.MemberOf(s.session.SessionKey) != ""
@@ -119,6 +119,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
 				line: "- " + s.statement.Text, statements: []string{id}}
 			one.Text = a.Clean(cmp.Or(s.statement.Quote, s.statement.Text))
+			one.Kind = cmp.Or(map[string]string{memoir.SignalCut: "Rule that had a secret, told to none"}[signal], one.Kind)
 			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
 			out.Lines = append(out.Lines, one)
 		}

@@ -18,7 +18,7 @@ import (
 
 // Bounds of Why.
 const (
-	maxLines    = 10      // lines that a text may be in
+	maxLines    = 10      // lines or statements with a text that are shown
 	maxSessions = 5       // sessions of a statement whose items are read
 	maxCited    = 10      // items of each
 	maxItem     = 2 << 10 // bytes of an item's text
@@ -30,6 +30,7 @@ type Why struct {
 	Statements []Statement `json:"statements"`
 	// HandWritten reports whether a person wrote one of the lines.
 	HandWritten bool `json:"hand_written"`
+	More        int  `json:"more,omitempty"` // lines, or statements without one, with the text that are left out
 }
 
 // Statement is the form of a statement with its sessions, the newest first. For a line that a language model wrote in
@@ -71,6 +72,7 @@ var (
 
 // Why returns the origin of what ref names: a statement by its id, or the lines of a project's memory that contain a
 // text or have a key. If no line contains the text, it finds statements that do, also those that no line was made from.
+// It returns the first maxLines of them.
 func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string) (Why, error) {
 	out := Why{Lines: []string{}, Statements: []Statement{}}
 	m, err := a.readMemory(projectID)
@@ -91,7 +93,10 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 		ids = append(ids, ref)
 		out.Statements = a.evidence(ids, all)
 	}
-	for _, l := range m.find(ref, folded) {
+	found := m.find(ref, folded)
+	shown := found[:min(len(found), maxLines)]
+	out.More = len(found) - len(shown)
+	for _, l := range shown {
 		out.Lines = append(out.Lines, l.Text)
 		out.HandWritten = out.HandWritten || l.origin.Hand
 		for _, s := range a.source(l, m, all) {
@@ -102,15 +107,12 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 	}
 	if len(out.Lines) == 0 {
 		for _, s := range all {
-			if strings.Contains(memoir.Folded(s.statement.Text), folded) {
-				ids = append(ids, s.statement.ID)
+			if id := s.statement.ID; strings.Contains(memoir.Folded(s.statement.Text), folded) && !slices.Contains(ids, id) {
+				ids = append(ids, id)
 			}
 		}
-		out.Statements = a.evidence(ids, all)
-	}
-	if len(out.Lines) > maxLines || len(out.Lines) == 0 && len(ids) > maxLines {
-		return out, memoir.Errorf(memoir.CodeUsage, "give more words of one of them", "%d lines contain the text",
-			max(len(out.Lines), len(ids)))
+		out.More = max(0, len(ids)-maxLines)
+		out.Statements = a.evidence(ids[:len(ids)-out.More], all)
 	}
 	if len(out.Statements) == 0 && len(out.Lines) == 0 {
 		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",

@@ -97,6 +97,15 @@ func TestASourceIsCitedAndNothingIsLeftOutInSilence(t *testing.T) {
 			t.Errorf("by its key: %+v, %v", again, err)
 		}
 	}
+	many := "# pond\n\n"
+	for i := range 12 {
+		many += fmt.Sprintf("- pump %d rests by day\n", i)
+	}
+	must(os.WriteFile(root.Link()+"/"+memoir.MemoryFile, []byte(many), 0o600))
+	if out, err := a.Why(t.Context(), st, project, "rests by day"); err != nil || len(out.Lines) != 10 || out.More != 2 {
+		t.Errorf("%d lines, %d more: %v", len(out.Lines), out.More, err)
+	}
+	must(os.WriteFile(root.Link()+"/"+memoir.MemoryFile, files[memoir.MemoryFile], 0o600))
 	out, err := a.Why(t.Context(), st, project, held)
 	must(err)
 	if len(out.Statements) != 1 || len(out.Statements[0].Sessions) != 8 {

@@ -142,7 +142,7 @@ func TestWhatIsSaidIsFound(t *testing.T) {
 		want           []string // the first hits
 	}{
 		{"whistled kettles", "", []string{"typed session:pi:b 5"}},
-		{"parser chunk_reader", "", []string{"agent session:pi:a 3"}},
+		{"parse chunk_reader", "", []string{"agent session:pi:a 3"}},
 		{"MaxOpenConns", "", []string{"agent session:pi:a 3"}},
 		{"internal/net/chunkReader.go", "", []string{"agent session:pi:a 3"}},
 		{"dry-run", "", []string{"typed session:pi:a 5"}},
@@ -344,6 +344,15 @@ func TestAnInterruptedUpdateIsNoFault(t *testing.T) {
 	}, false)
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+func TestAStatementComesBeforeMessagesWithTheSameWords(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.say(project, "knows", "## Commands\n- test: `gob run test` [3]\n", "mend it", "Now let me run the tests:")
+	if got := places(h.find("how do I run the tests", "")); !slices.Equal(got, []string{"statement session:pi:knows 3"}) {
+		t.Errorf("%q", got)
 	}
 }
 

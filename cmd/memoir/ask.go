@@ -240,8 +240,11 @@ func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 // unknownHere is the error of a command or an agent in a directory whose project has no memory.
 func (p *program) unknownHere(c *cli.Context) error {
 	why, hint := p.whyNoMemory(c)
-	if c.Command.Name == "search" { // an agent cannot pass flags
+	switch { // an agent cannot pass flags
+	case c.Command.Name == "search":
 		hint += "; --all searches all projects"
+	case strings.Contains(hint, "--project"):
+		hint = "the server answers for the project of the directory in which it was started; a run reads its sessions"
 	}
 	return notFoundf(hint, "no memory here: %s", why)
 }

@@ -38,7 +38,8 @@ func forgetCommand(p *program) *cli.Command {
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it"},
+			&cli.StringFlag{Name: "project",
+				Usage: "forget the project `REF` (id, name or path); with --match or a SESSION: only in it"},
 			&cli.StringFlag{Name: "match", Usage: "forget sessions and lines that contain `TEXT`, ignoring case"},
 			&cli.StringFlag{Name: "line", Usage: "remove the one line of MEMORY.md that contains `TEXT`; its sessions stay"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
@@ -58,8 +59,8 @@ func (p *program) forget(c *cli.Context) error {
 	case c.IsSet("match") && !longEnough(match):
 		return usagef("use a longer text, since it also matches parts of words",
 			"--match needs a text with at least three letters or digits")
-	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
-		return usagef("", "a SESSION cannot be combined with --project or --match")
+	case len(refs) > 0 && c.IsSet("match"):
+		return usagef("", "a SESSION cannot be combined with --match")
 	case c.Bool("undo") && len(refs) == 0:
 		return usagef("`memoir sessions --reason forgotten` lists them", "--undo needs a session")
 	case len(refs) == 0 && !c.IsSet("project") && !c.IsSet("match"):
@@ -140,7 +141,21 @@ func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []strin
 			out = append(out, session)
 		}
 	}
-	return out, nil
+	return out, p.allOf(c, st, out)
+}
+
+// allOf returns an error unless all sessions are of the project of --project, if it was given.
+func (p *program) allOf(c *cli.Context, st *store.Store, sessions []memoir.Session) error {
+	if !c.IsSet("project") {
+		return nil
+	}
+	row, err := p.projectOf(c, st)
+	for _, s := range sessions {
+		if err == nil && s.ProjectID != row.ID {
+			err = usagef("it is of "+cmp.Or(s.ProjectID, "no project"), "%s is not of %s", s.Key(), row.ID)
+		}
+	}
+	return err
 }
 
 // forgottenJSON is what `forget --json` prints.

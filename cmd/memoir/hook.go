@@ -77,13 +77,13 @@ func inputFlag() cli.Flag {
 	return &cli.StringFlag{Name: "input", Hidden: true, Usage: "the hook's `INPUT`"}
 }
 
-// hookInput reads the input of a hook, waiting for it for patience, or longer for a hook that install wrote.
+// hookInput reads the input of a hook, waiting for it for patience, or longer for one whose command names its agent.
 func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, bool) {
 	if text := c.String("input"); text != "" {
 		in, err := parseHook(strings.NewReader(text))
 		return in, err == nil
 	}
-	if c.Bool("run") || c.Bool("action") || c.String("ended") != "" || c.String("turn") != "" {
+	if cmp.Or(c.String("agent"), c.String("ended"), c.String("turn")) != "" || c.Bool("run") || c.Bool("action") {
 		patience = hookPatience
 	}
 	return readHook(p.ui.stdin, patience)
@@ -194,7 +194,8 @@ func (p *program) noMemory(err error) string {
 }
 
 // forUser says why what is new does not get into a project's memory: the disk is full, the last run failed, or the
-// project's consolidation did, which later runs wait to try again. Otherwise it says what is told and what waits.
+// project's consolidation did, which later runs wait to try again. Otherwise it says what is told and what waits, or
+// that nothing is sure yet.
 func (p *program) forUser(c *cli.Context, found injection) string {
 	st := p.reading
 	if st == nil { // no memory, or inject has failed already
@@ -213,7 +214,11 @@ func (p *program) forUser(c *cli.Context, found injection) string {
 	home := p.access(c).Home
 	news, _ := operation.ReadNews(c.Context, st, home, found.project)
 	team := operation.TeamNews(home, found.project, time.Now())
-	return strings.Trim(news.Text(time.Now(), found.told)+"; "+oneLine(team), "; ")
+	text := strings.Trim(news.Text(time.Now(), found.told)+"; "+oneLine(team), "; ")
+	if text+found.text == "" && news.Lines == 0 && hookOutput(*p.hook, "", "", "shown") != "" {
+		text = p.nothingSure(c, home, found.project)
+	}
+	return text
 }
 
 // sameStart is the time within which two hooks of one start run.

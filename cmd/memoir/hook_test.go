@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/memory"
@@ -91,6 +94,22 @@ func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValueOrNotWaitedFor(t *testing.T) 
 	}
 	if _, ok := readHook(r, 10*time.Millisecond); ok {
 		t.Error("read something from a pipe that carried nothing more")
+	}
+}
+
+func TestTheInputOfAHookThatNamesItsAgentIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	must(t, err)
+	defer r.Close()
+	defer w.Close()
+	_, err = w.WriteString(`{"session_id":"s1"}`)
+	must(t, err)
+	flags := flag.NewFlagSet("inject", flag.ContinueOnError)
+	flags.String("agent", "claude", "")
+	p := &program{ui: &ui{stdin: r}}
+	if in, ok := p.hookInput(cli.NewContext(nil, flags, nil), -time.Second); !ok || in.session() != "s1" {
+		t.Errorf("got %+v, %v", in, ok)
 	}
 }
 

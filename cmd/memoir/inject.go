@@ -25,8 +25,9 @@ import (
 // nobody writes to may stay open.
 const injectPatience = 100 * time.Millisecond
 
-// hookPatience is the same for the hooks that install writes. Their agents always write, but late on a busy
-// machine, and only the input shows whether the session has the context already.
+// hookPatience is the same for hooks whose command says that an agent calls, such as those that install writes. Agents
+// always write, but late on a busy machine, and only the input shows the event, the directory, and whether the session
+// has the context already.
 const hookPatience = time.Second
 
 // agentTokens limits the context of an agent: 9,000 bytes. Of more than 10,000
@@ -51,7 +52,8 @@ func injectCommand(p *program) *cli.Command {
 		Usage: "print the context of a new session, in the format of its agent",
 		Description: help("For an agent's start hook. Prints the project's summary with instructions for its use, or\n"+
 			"nothing if there is no memory or memories.enabled is off (for Gemini {}). The project\n"+
-			"is that of the directory in the hook's input, else of this directory.",
+			"is that of the directory in the hook's input, else of this directory. From a pipe it waits for\n"+
+			"the input for 0.1 s; with --agent, --run or --action, which only a hook passes, for a second.",
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
 		Flags: append(contextFlags("the `AGENT` that calls"),
 			&cli.StringFlag{Name: "format", Usage: "print in `FORMAT` instead of the agent's own"},

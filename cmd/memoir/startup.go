@@ -355,3 +355,16 @@ func (p *program) catchUp(c *cli.Context, st *store.Store) error {
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// nothingSure says, once for a project, that nothing is told of the sessions that were read.
+func (p *program) nothingSure(c *cli.Context, home, project string) string {
+	said := filepath.Join(memory.At(home, project).Dir(), "nothing-sure")
+	if _, err := os.Lstat(said); err == nil {
+		return ""
+	}
+	row, err := p.reading.FindProject(c.Context, project)
+	if err != nil || row.Generation == 0 || row.Extractions == 0 || failpoint.WriteFile(said, nil, 0o600) != nil {
+		return ""
+	}
+	return "no line from " + count(row.Extractions, "session") + " is sure enough yet; `memoir search` finds what was said"
+}

@@ -46,7 +46,7 @@ func teamCommand(p *program) *cli.Command {
 			sub(p.leaveTeam, "leave", "", "leave the hub",
 				"Withdraws from the hub what this machine sent, then removes the token, the shares and what was\n"+
 					"received. It asks first; without a terminal it needs --yes. With --keep it does not ask. Without the\n"+
-					"hub it changes nothing and exits with 1, but with --keep or if nothing was sent.",
+					"hub it changes nothing and exits with 1, but with --keep or if nothing was sent. Your roles stay.",
 				keep, "memoir team leave"),
 			sub(p.share, "share", "[PROJECT]", "share a project",
 				"Lets the statements of this directory's project, or another, leave with the next run. It says\n"+

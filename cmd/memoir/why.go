@@ -25,7 +25,8 @@ func whyCommand(p *program) *cli.Command {
 			"from: the rule that wrote each, whose word it is, and the sessions with the items that show it.\n"+
 			"If no line has the text, it shows extracted statements that have it. A statement can be named by\n"+
 			"its id. A line that a person wrote has no statements; one that a language model wrote in its own\n"+
-			"words has the sessions that it cites.",
+			"words has the sessions that it cites. Of several statements it shows two sessions each, their items\n"+
+			"cut; of a single one, all. Of more than ten lines it shows the first ten.",
 			"memoir why never push to main", "memoir why 6af2da0a36 --json", "memoir why 'make lint' --project mise"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -64,12 +65,29 @@ func (p *program) printWhy(out operation.Why) {
 		if s.Stands != "" {
 			p.ui.printf("  stands in %s: MEMORY.md does not repeat it\n", s.Stands)
 		}
-		p.printEvidence(s.Sessions, -1)
+		most, left := -1, 0
+		if len(out.Statements) > 1 {
+			most, left = maxText, max(0, len(s.Sessions)-maxEvidence)
+		}
+		p.printEvidence(s.Sessions[:len(s.Sessions)-left], most)
+		if left > 0 {
+			p.ui.printf("  %s\n", count(left, "more session"))
+		}
 	}
 	if n := len(out.Statements); n > 0 {
 		p.ui.say("%s", count(n, "statement"))
 	}
+	if len(out.Statements) > 1 {
+		p.ui.sayHint("`memoir why ID` shows one of them with all its sessions")
+	}
+	if out.More > 0 {
+		p.ui.say("%d more have the text", out.More)
+		p.ui.sayHint("give more words of one of them; `memoir cat MEMORY.md` and `memoir cat raw_memories.md` print all")
+	}
 }
+
+// maxEvidence are the sessions that are shown of each statement of several.
+const maxEvidence = 2
 
 // printEvidence prints sessions with the items that show a statement, each cut to a number of characters; -1: whole.
 func (p *program) printEvidence(sessions []operation.Evidence, most int) {
@@ -173,7 +191,7 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 			return answers, err
 		}
 		p.ui.printf("\n%s  %s, %s\n%s\n", l.ID, l.Kind, l.State, l.Text)
-		p.printEvidence(l.Sessions[:min(len(l.Sessions), 2)], maxText)
+		p.printEvidence(l.Sessions[:min(len(l.Sessions), maxEvidence)], maxText)
 		if !p.ui.canAsk() {
 			continue
 		}

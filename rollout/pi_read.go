@@ -80,7 +80,7 @@ func (r *piReader) message(m []byte) {
 // what a call printed a record has only the beginning, and only if it failed.
 func (r *piReader) nested(calls []byte) (own bool) {
 	for call := range elements(calls) {
-		o := outcome{output: getText(call, "error"), tool: getText(call, "name")}
+		o := outcome{output: getText(call, "error"), tool: cmp.Or(getText(call, "name"), "unknown")}
 		o.failed, o.lost = getText(call, "status") == "error", getText(call, "status") == "unfinished"
 		if o.tool == "bash" && getText(call, "status") == "ok" {
 			o.exit = new(int)

@@ -31,6 +31,9 @@ func (a agent) asking() mockmodel.Turn {
 func (r *row) asked(calls []modeltest.Call) {
 	offered := false
 	for _, call := range calls {
+		if bytes.Contains(call.Body, []byte(`"name":"codemode"`)) {
+			r.differ("memoir's server switches a tool for scripts on")
+		}
 		for _, told := range []string{"no match", "project memory"} {
 			if bytes.Contains(call.Body, []byte(told)) {
 				return

@@ -97,7 +97,8 @@ func (f FileRecord) lacksHooks(e Env, a Agent) (what []string) {
 		if wanted.path == f.Path && wanted.content != "" && hashOf(current) == f.After &&
 			bytes.Contains([]byte(wanted.content), []byte(actionFlag)) && !bytes.Contains(current, []byte(actionFlag)) {
 			what = append(what, "hooks of tool calls")
-		} else if wanted.path == f.Path && hashOf(current) == f.After && !bytes.Equal(code(current), code([]byte(wanted.content))) {
+		} else if wanted.path == f.Path && hashOf(current) == f.After &&
+			!bytes.Equal(code(current), code([]byte(wanted.content))) {
 			what = append(what, "changes of the "+a.Channel)
 		}
 		for _, one := range wanted.entries {

@@ -73,9 +73,9 @@ var Agents = []Agent{
 		dir: below("PI_CODING_AGENT_DIR", ".pi/agent"), projectDir: ".pi",
 		files: func(s site) []file {
 			out := []file{s.extension("extensions/memoir.ts", piExtension)}
-			if s.Project == "" {
-				out = append(out, file{path: filepath.Join(s.dir, "mcp.json"),
-					entries: s.server("mcpServers", object{"description": serverDescription})})
+			if s.Project == "" { // with another exposure, pi would switch its tool for scripts on
+				out = append(out, file{path: filepath.Join(s.dir, "mcp.json"), entries: s.server("mcpServers",
+					object{"description": serverDescription, "exposure": "deferred"})})
 			}
 			return out
 		},

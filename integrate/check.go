@@ -97,6 +97,9 @@ func (f FileRecord) lacksHooks(e Env, a Agent) (what []string) {
 		if wanted.path == f.Path && wanted.content != "" && hashOf(current) == f.After &&
 			bytes.Contains([]byte(wanted.content), []byte(actionFlag)) && !bytes.Contains(current, []byte(actionFlag)) {
 			what = append(what, "hooks of tool calls")
+		} else if wanted.path == f.Path && hashOf(current) == f.After &&
+			!bytes.Equal(code(current), code([]byte(wanted.content))) {
+			what = append(what, "changes of the "+a.Channel)
 		}
 		for _, one := range wanted.entries {
 			if wanted.path == f.Path && hooks && one.List && (file{entries: f.Entries}).lacks(one) {
@@ -105,6 +108,13 @@ func (f FileRecord) lacksHooks(e Env, a Agent) (what []string) {
 		}
 	}
 	return what
+}
+
+// code returns what follows in an extension or a plugin after the values that install fills in.
+func code(content []byte) []byte {
+	_, rest, _ := bytes.Cut(content, []byte("const turns"))
+	_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	return rest
 }
 
 func (f FileRecord) check(mend string) []Finding {

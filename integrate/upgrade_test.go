@@ -64,3 +64,35 @@ func TestHooksThatAnEarlierVersionDidNotInstallAreNamedAndAddedBehindOthers(t *t
 		t.Errorf("the start hook changed:\n%s\n%s", before, after)
 	}
 }
+
+func TestAnExtensionOfAnEarlierVersionIsNamedWhateverItsSettings(t *testing.T) {
+	t.Parallel()
+	e := Env{UserHome: t.TempDir(), Getenv: func(string) string { return "" }}
+	agent, _ := Named("pi")
+	earlier := agent
+	earlier.files = func(s site) []file {
+		files := agent.files(s)
+		files[0].content = strings.Replace(files[0].content, "parentToolCallId", "nothing", 1)
+		return files
+	}
+	r, err := Load(t.TempDir())
+	for _, c := range []struct {
+		name  string
+		agent Agent
+		named bool
+	}{{"an earlier one", earlier, true}, {"the present one", agent, false}} {
+		changes, fault := r.Install(e, Options{Program: "/bin/memoir", Flags: []string{"--home", "/m"}, Turns: true}, c.agent)
+		for _, change := range changes {
+			if fault == nil {
+				fault = r.Apply(change)
+			}
+		}
+		if err != nil || fault != nil {
+			t.Fatal(err, fault)
+		}
+		named := slices.ContainsFunc(r.Check(e, agent), func(f Finding) bool { return strings.Contains(f.Text, "changes of the extension") })
+		if named != c.named {
+			t.Errorf("%s is named: %t", c.name, named)
+		}
+	}
+}

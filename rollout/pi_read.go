@@ -61,6 +61,9 @@ func (r *piReader) message(m []byte) {
 		if o.tool == "bash" {
 			o.exit, o.output = piExit(o.output, get(m, "details"))
 		}
+		if r.nested(get(m, "nestedCalls", "calls")) { // memory is not made of memory
+			o.output = ""
+		}
 		r.e.result(getText(m, "toolCallId"), o, r.w)
 	case "bashExecution", "pythonExecution":
 		o := outcome{output: getText(m, "output"), failed: isTrue(get(m, "cancelled")),
@@ -71,6 +74,23 @@ func (r *piReader) message(m []byte) {
 	case "custom", "hookMessage":
 		r.custom(m)
 	} // others, such as system, developer and fileMention, are injected
+}
+
+// nested emits the calls that a script of the codemode tool made, and reports whether one was of memoir's server. Of
+// what a call printed a record has only the beginning, and only if it failed.
+func (r *piReader) nested(calls []byte) (own bool) {
+	for call := range elements(calls) {
+		o := outcome{output: getText(call, "error"), tool: cmp.Or(getText(call, "name"), "unknown")}
+		o.failed, o.lost = getText(call, "status") == "error", getText(call, "status") == "unfinished"
+		if o.tool == "bash" && getText(call, "status") == "ok" {
+			o.exit = new(int)
+		} else if o.tool == "bash" {
+			o.exit, o.output = piExit(o.output, nil)
+		}
+		r.e.lone(o.tool, callInput(o.tool == "bash", get(call, "arguments")), o, r.w)
+		own = own || ownTool.MatchString(o.tool)
+	}
+	return own
 }
 
 // custom handles messages of extensions. Two kinds in oh-my-pi are a person's: a skill that they called, whose text

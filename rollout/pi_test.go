@@ -28,6 +28,13 @@ func piAgent(s string) string {
 	return `"type":"message","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":` + q(s) + `}],"stopReason":"stop"}`
 }
 
+// piScript makes the entries of a script of the codemode tool with the record of its calls.
+func piScript(output, calls string) []string {
+	return []string{
+		pe("1", "", `"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"codemode","arguments":{"code":"x"}}],"stopReason":"toolUse"}`),
+		pe("2", "1", `"type":"message","message":{"role":"toolResult","toolCallId":"c1","toolName":"codemode","content":[{"type":"text","text":`+q(output)+`}],"isError":false,"nestedCalls":{"calls":[`+calls+`],"complete":true}}`)}
+}
+
 func TestPiReadsTheLivePath(t *testing.T) {
 	t.Parallel()
 	entries := func(entries ...string) []string { return append([]string{piV3}, entries...) }
@@ -77,6 +84,11 @@ func TestPiReadsTheLivePath(t *testing.T) {
 			pe("2", "1", `"type":"message","message":{"role":"toolResult","toolCallId":"c2","toolName":"read","content":[{"type":"text","text":"Command exited with code 9"}],"isError":false}`),
 			pe("3", "2", `"type":"message","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"no rule\n\nCommand exited with code 2"}],"isError":true}`)},
 			[]string{`read({"path":"/a"}) = Command exited with code 9`, "bash(make) !2 no rule"}},
+		{"the calls of a script", piScript("Script completed", `{"id":"c1/1","name":"bash","status":"error","arguments":{"command":"make"},"error":"no rule\n\nCommand exited with code 2"},`+
+			`{"id":"c1/2","name":"bash","status":"ok","arguments":{"command":"make all"}},{"id":"c1/3","name":"edit","status":"unfinished","argumentsBytes":9000}`),
+			[]string{"bash(make) !2 no rule", "bash(make all) =0", "edit() =", `codemode({"code":"x"}) = Script completed`}},
+		{"a script that asked memoir", piScript("an earlier rule", `{"id":"c1/1","name":"mcp__memoir__memory_search","status":"ok","arguments":{"query":"q"}}`),
+			[]string{`mcp__memoir__memory_search({"query":"q"}) =`, `codemode({"code":"x"}) =`}},
 	})
 }
 

@@ -45,17 +45,27 @@ export default function (pi: any) {
     context = "";
     return { message: { customType: "memoir", content, display: false } };
   });
-  // After a command that failed, and after an edit: what earlier sessions know of it, below the result.
-  on("tool_result", async (event: any, ctx: any) => {
+  // What earlier sessions know of a command that failed, and of a file after an edit.
+  const tell = async (event: any, ctx: any): Promise<string> => {
     const name = String(event?.toolName ?? ""), failed = event?.isError === true;
-    if (name === "bash" ? !failed : failed || !/^(?:edit|write|multiedit|apply_patch|ast_edit)$/.test(name)) return;
+    if (name === "bash" ? !failed : failed || !/^(?:edit|write|multiedit|apply_patch|ast_edit)$/.test(name)) return "";
     const texts = (event.content ?? []).filter((part: any) => part?.type === "text");
     const [told] = await call(ctx, ["inject", "--agent", agent, "--action"], JSON.stringify({
       hook_event_name: failed ? "PostToolUseFailure" : "PostToolUse", cwd: ctx?.cwd, tool_name: name,
       session_id: ctx?.sessionManager?.getSessionId?.(), tool_input: event.input,
       tool_response: texts.map((part: any) => failed ? part.text.slice(0, 6144) + "\n" + part.text.slice(-6144) : ""),
     }, brief));
-    if (told) return { content: [...event.content, { type: "text", text: told }] };
+    return told;
+  };
+  // It stands below the result. The result of a call that a script made is left to the script, so there it stands below
+  // that of the script.
+  const waiting = new Map<string, string>(); // by the call of the script
+  on("tool_result", async (event: any, ctx: any) => {
+    const text = (waiting.get(event.toolCallId) ?? "") + await tell(event, ctx);
+    waiting.delete(event.toolCallId);
+    const script = event.parentToolCallId;
+    if (script && text) waiting.set(script, (waiting.get(script) ?? "") + text);
+    else if (text) return { content: [...event.content, { type: "text", text }], structuredContent: event.structuredContent };
   });
   const report = (what: string, event: string) => (_: any, ctx: any) => {
     const args = ["run", "--startup", what, agent, input(ctx, event), ...flags];

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"memoir"
 	"memoir/model/modeltest"
 	"memoir/testdata/mockmodel"
 )
@@ -25,6 +26,14 @@ const (
 	afterEdit   = "Of `wick.sh`, earlier sessions:"
 )
 
+// What is said in the session of pi in which a script of the model's runs the command that fails.
+const (
+	scriptPrompt = "Please light the lamp of the jetty."
+	scriptCode   = `const r = await tools.bash({command: "` + failCommand + `"}); text("The lamp ended with " + r.exit_code);`
+	failCommand  = "./lamp.sh --fast"
+	scriptSaw    = "The lamp ended with 2"
+)
+
 // acting looks at what reaches the model after a failure and an edit, in an agent that install connected.
 func acting(_ agent, work string) kind {
 	return actingWith(work, "hooks of tool calls", func(ctx context.Context, v *visit) error {
@@ -35,9 +44,11 @@ func acting(_ agent, work string) kind {
 
 func actingWith(work, channel string, connect func(context.Context, *visit) error) kind {
 	wick := &mockmodel.File{Path: filepath.Join(work, "wick.sh"), Content: "#!/bin/sh\n"}
-	steps := []mockmodel.Step{{Text: firstStep, Shell: "./lamp.sh --fast"}, {Text: "Again.", Shell: "./lamp.sh --fast"},
+	steps := []mockmodel.Step{{Text: firstStep, Shell: failCommand}, {Text: "Again.", Shell: failCommand},
 		{Text: "Slower.", Shell: "./lamp.sh --quick"}, {Text: "A wick.", Write: wick}, {Text: "It is lit."}}
+	scripted := []mockmodel.Step{{Text: firstStep, Tool: "codemode", Input: object{"code": scriptCode}}, {Text: "It is lit."}}
 	return kind{mockmodel.Script{{Prompt: failPrompt, Steps: steps}, {Prompt: quietPrompt, Steps: steps},
+		{Prompt: scriptPrompt, Steps: scripted},
 		{Prompt: passPrompt, Steps: []mockmodel.Step{{Text: "I look.", Shell: "./lamp.sh --quick"}, {Text: "It is."}}},
 	}, func(ctx context.Context, v *visit) {
 		v.version, v.channel = v.version+", tools", channel
@@ -57,16 +68,38 @@ func actingWith(work, channel string, connect func(context.Context, *visit) erro
 			v.differ("%v", err)
 			return
 		}
-		call := func(prompt string) [][]byte {
-			arguments := slices.Insert(slices.Clone(v.prompt(prompt)), 1, extras[v.source].trust...)
+		call := func(prompt string, more ...string) [][]byte {
+			arguments := slices.Insert(slices.Clone(v.prompt(prompt)), 1, slices.Concat(extras[v.source].trust, more)...)
 			return holdingPrompt(v.call(ctx, "", arguments...), prompt)
 		}
 		v.told("a session", call(failPrompt), 1, 1)
 		v.told("a command that passed", call(passPrompt), 0, 0)
+		if v.source == memoir.SourcePi {
+			v.scripted(ctx, call(scriptPrompt, "--tools", "+codemode"))
+		}
 		os.Remove(wick.Path)
 		v.env = append(v.env, "MEMOIR_DELIVER_AFTER_FAILURE=false", "MEMOIR_DELIVER_ON_EDIT=false")
 		v.told("switched off", call(quietPrompt), 0, 0)
 	}}
+}
+
+// scripted looks at what a script that runs a failing command got, and at what is read of it.
+func (v *visit) scripted(ctx context.Context, bodies [][]byte) {
+	v.told("a script", bodies, 1, 0)
+	if len(bodies) == 0 || !bytes.Contains(bodies[len(bodies)-1], []byte(scriptSaw)) {
+		v.differ("a script: it did not get the command's exit status")
+	}
+	sessions, _, err := collect(ctx, v.home)
+	if err != nil {
+		v.differ("%v", err)
+	}
+	for _, s := range sessions {
+		if s.holds(mockmodel.Script{{Prompt: scriptPrompt}}) && !slices.ContainsFunc(s.items, func(it memoir.Item) bool {
+			return it.Shell() && it.Input == failCommand && it.Failed && it.Exit != nil && *it.Exit == 2
+		}) {
+			v.differ("a script: its command is not read as one that failed")
+		}
+	}
 }
 
 // holdingPrompt returns the bodies of the requests that have a prompt.

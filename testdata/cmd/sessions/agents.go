@@ -73,7 +73,7 @@ wire_api = "responses"
 		},
 	},
 	{
-		source: memoir.SourcePi, command: "pi", packages: []string{"@earendil-works/pi-coding-agent@0.87.1"},
+		source: memoir.SourcePi, command: "pi", packages: []string{"@earendil-works/pi-coding-agent@1.6.0"},
 		kind: memoir.KindMain,
 		configure: func(p place) ([]string, error) {
 			return []string{"PI_OFFLINE=1"}, p.write(".pi/agent/models.json", toJSON(object{"providers": object{"mock": object{

@@ -12,7 +12,10 @@ import (
 func (a agent) asking() mockmodel.Turn {
 	const address = "memory://root/MEMORY.md"
 	step := mockmodel.Step{Tool: "memory_get", Input: map[string]any{"path": address}}
+	before := []mockmodel.Step{}
 	switch a.source {
+	case memoir.SourcePi: // tools are for a model that searches for them, once the server answered
+		before = []mockmodel.Step{{Text: "I wait.", Shell: "sleep 2"}, {Tool: "tool_search", Input: map[string]any{"query": "memory get"}}}
 	case memoir.SourceClaude: // the names of the others alone
 		step = mockmodel.Step{Tool: "memory_search", Input: map[string]any{"query": "unheard"}}
 	case memoir.SourceCodex: // tools are for a model that searches for them
@@ -21,13 +24,16 @@ func (a agent) asking() mockmodel.Turn {
 		step = mockmodel.Step{Write: &mockmodel.File{Path: "xd://mcp__memoir_memory_get", Content: `{"path": "` + address + `"}`}}
 	}
 	return mockmodel.Turn{Prompt: "What does the memory say of wicks?", Bare: true,
-		Steps: []mockmodel.Step{step, {Text: "To trim them."}}}
+		Steps: append(before, step, mockmodel.Step{Text: "To trim them."})}
 }
 
 // asked looks whether an answer of the server reaches the model.
 func (r *row) asked(calls []modeltest.Call) {
 	offered := false
 	for _, call := range calls {
+		if bytes.Contains(call.Body, []byte(`"name":"codemode"`)) {
+			r.differ("memoir's server switches a tool for scripts on")
+		}
 		for _, told := range []string{"no match", "project memory"} {
 			if bytes.Contains(call.Body, []byte(told)) {
 				return

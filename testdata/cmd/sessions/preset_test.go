@@ -32,8 +32,6 @@ type trap struct {
 	// set adds a hook and a server called memoir to what configure wrote. Either is
 	// a program that takes no arguments.
 	set func(p place, hook, server string) error
-	// noServers says that the version that was verified starts none.
-	noServers bool
 	// as are the arguments that the program is given before the preset's: what the
 	// preset keeps it from reading in its settings.
 	as func(p place) []string
@@ -96,7 +94,7 @@ var traps = map[memoir.Source]trap{
 			}
 			return p.merge(".pi/agent/mcp.json", object{"mcpServers": object{"memoir": object{"command": server, "args": []string{}}}})
 		},
-		model: "mock/" + mockmodel.Model, control: []string{"-p", "--model", "mock/" + mockmodel.Model, presetQuestion}, noServers: true,
+		model: "mock/" + mockmodel.Model, control: []string{"-p", "--model", "mock/" + mockmodel.Model, presetQuestion},
 	},
 	memoir.SourceOMP: {
 		set: func(p place, hook, server string) error {
@@ -163,7 +161,7 @@ func askAgent(t *testing.T, a agent, trap trap, command, path string) {
 	if out, err := p.run(ctx, "", command, trap.control...); err != nil {
 		t.Errorf("a run without the preset: %v\n%s", err, out)
 	}
-	if n, m := hooked(), served(); n == 0 || m == 0 && !trap.noServers {
+	if n, m := hooked(), served(); n == 0 || m == 0 {
 		t.Errorf("without the preset the hook left %d traces, the server %d", n, m)
 	}
 	before := own(t, p)

@@ -208,19 +208,29 @@ func usageMessage(r *run) string {
 }
 
 // cause returns the first line of a failed run's output that reports a failure and says what failed: it has words that
-// the command lacks, and at its end neither the exit status of another program nor a colon.
+// the command lacks, and at its end neither the exit status of another program nor a colon. If no line does, it is the
+// usageMessage, or the line before the first report.
 func (r *run) cause() string {
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
-	known := words(r.text)
-	return firstClause(firstFailure(r.call.output, func(line string) bool {
-		line = firstClause(line)
-		own := slices.DeleteFunc(words(memoir.Signature(line)), func(w string) bool {
+	known, first := words(r.text), ""
+	tells := func(line string) bool {
+		own := slices.DeleteFunc(words(memoir.Signature(firstClause(line))), func(w string) bool {
 			return len(w) < 2 || slices.Contains(known, w)
 		})
-		return len(own) >= minSignature && !noCause.MatchString(line)
-	}))
+		return len(own) >= minSignature && !noCause.MatchString(firstClause(line))
+	}
+	found := firstFailure(r.call.output, func(line, before string) bool {
+		first = cmp.Or(first, before)
+		return tells(line)
+	})
+	for _, line := range []string{found, usageMessage(r), first} {
+		if tells(line) {
+			return firstClause(line)
+		}
+	}
+	return ""
 }
 
 var noCause = lazyregexp.New(`(?:[a-zA-Z] \d{1,3}\W*|:)$`)

@@ -190,6 +190,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a repair beside an edit":    {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "~ e2e.ts", "$ npm run e2e"}, ""},
 		"a retry after a pause":      {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},
 		"no line of its own":         {memoir.StatementFailure, []string{"! make e2e", "=> FAIL\\nerror: Recipe e2e failed with exit code 1\\nexit status 1\\nmake: *** [Makefile:12: e2e] Error 1", "$ npx playwright install chromium", "$ make e2e"}, ""},
+		"the line before a report":   {memoir.StatementFailure, []string{"! make e2e", "=> dial tcp: connection refused\\nFAIL e2e\\nmake: *** [Makefile:12: e2e] Error 1", "$ npx playwright install chromium", "$ make e2e"}, "`make e2e` failed: dial tcp: connection refused; fixed by"},
 		"what only begins a message": {memoir.StatementFailure, []string{"! npm run e2e", "=> npm ERR! Lifecycle script failed with error:\\nError: no browser was found", "$ npx playwright install chromium", "$ npm run e2e"}, "failed: Error: no browser was found; fixed by"},
 		// instruction
 		"a target that a file names":    {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop."}, "AGENTS.md says `make lint`: make: *** No rule to make target 'lint'"},

@@ -79,17 +79,19 @@ const window = 6 << 10
 
 // failureLine returns the first line of an output that reports a failure; empty if there is none.
 func failureLine(output string) string {
-	return firstFailure(output, func(string) bool { return true })
+	return firstFailure(output, func(_, _ string) bool { return true })
 }
 
-func firstFailure(output string, tells func(line string) bool) string {
+func firstFailure(output string, tells func(line, before string) bool) string {
 	if len(output) > 2*window {
 		output = output[:window] + "\n" + output[len(output)-window:]
 	}
+	before := ""
 	for line := range strings.Lines(clean(output)) {
-		if line = strings.TrimSpace(line); line != "" && saysFailure(line) && tells(line) {
+		if line = strings.TrimSpace(line); line != "" && saysFailure(line) && tells(line, before) {
 			return line
 		}
+		before = line
 	}
 	return ""
 }

@@ -37,6 +37,28 @@ func TestAnOffTopicQueryGetsAWeakAnswer(t *testing.T) {
 	}
 }
 
+// An answer whose words stand far apart, or that an agent gave, becomes weak with fewer words that nothing contains.
+func TestWordsThatStandApartOrThatAnAgentSaidAreWeakerAnswers(t *testing.T) {
+	t.Parallel()
+	bearable := func(typed, said string) (unknown int) {
+		h := newHome(t)
+		h.say(project, "a", "", typed, said)
+		for i := range 10 {
+			h.say(project, fmt.Sprint("b", i), "", "something else", "of no interest")
+		}
+		h.update()
+		for query := "quokka marimba"; !h.find(query, "").Weak; unknown++ {
+			query += fmt.Sprint(" alpha", unknown)
+		}
+		return unknown
+	}
+	between := strings.Repeat(" and so on", 40)
+	typed, apart := bearable("quokka marimba"+between, "yes"), bearable("quokka"+between+" marimba", "yes")
+	if agent := bearable("well?", "quokka marimba"+between); apart >= typed || agent >= typed {
+		t.Errorf("%d unknown words make it weak; %d if it stands apart, %d of an agent", typed, apart, agent)
+	}
+}
+
 // Words that decide stand anywhere in a long query; a word that nothing contains is tried with one letter changed.
 func TestWordsOfAQuery(t *testing.T) {
 	t.Parallel()

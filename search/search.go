@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,13 +107,16 @@ type Result struct {
 // Names reports whether a word of a snippet is one of the query's, as far as their stems tell.
 func (r Result) Names(word string) bool { return matching(word, r.words) != 0 }
 
-// The best match of an answer that is not weak, for each bit of the number of passages: the more there are, the more
-// words of a query meet by chance. It falls with a power of the query's words, which seldom stand together if there are
-// many. A note is a sentence of few words, however many passages there are. bench/search measures these points.
+// The best match of an answer that is not weak: the more passages there are, the more words of a query meet by chance.
+// It falls with a power of the query's words, which seldom stand together if there are many. A note is a sentence of
+// few words, however many passages there are. bench/search measures these points; docs/decisions.md says their source.
 const (
-	leastMatch     = 0.0335
-	leastMatchFall = 0.1
-	leastMatchNote = 0.26 // for all passages and words
+	leastMatch      = 0.0109 // times a power of the bits of the number of passages
+	leastMatchRise  = 1.4
+	leastMatchFall  = 0.1
+	leastMatchApart = 1.5  // times that, if the snippet has one of several words
+	leastMatchAgent = 1.2  // times that, in a message of an agent, as most passages are
+	leastMatchNote  = 0.26 // for all passages and words
 )
 
 // The least score of a hit that is shown, relative to the best. Notes are short, so one word makes much of their score.
@@ -124,16 +128,28 @@ const (
 
 func isNote(h Hit) bool { return h.Kind() == string(memoir.EntryNote) }
 
+// leastMatch returns the match below which a hit for some words among some passages is weak.
+func (r *Result) leastMatch(h Hit, words, passages int) float64 {
+	if isNote(h) {
+		return leastMatchNote
+	}
+	least := leastMatch * math.Pow(math.Log2(float64(passages)), leastMatchRise) / math.Pow(float64(words), leastMatchFall)
+	if words > 1 && bits.OnesCount32(matching(h.Snippet, r.words)) < 2 {
+		least *= leastMatchApart
+	}
+	if h.Source == sources[agentKind] {
+		least *= leastMatchAgent
+	}
+	return least
+}
+
 // judge counts the hits that are far below the best instead of showing them, unless weak says to show them.
 func (r *Result) judge(words, passages int, weak bool) {
 	if len(r.Hits) == 0 {
 		return
 	}
-	best, least := r.Hits[0], leastMatch*math.Log2(float64(passages))/math.Pow(float64(words), leastMatchFall)
-	if isNote(best) {
-		least = leastMatchNote
-	}
-	r.Weak = best.Match < least
+	best := r.Hits[0]
+	r.Weak = best.Match < r.leastMatch(best, words, passages)
 	shown := slices.DeleteFunc(slices.Clone(r.Hits), func(h Hit) bool {
 		return h.Score < best.Score*leastScore || isNote(h) && h.Score < best.Score*leastScoreNote
 	})

@@ -44,7 +44,7 @@ func (h *Hub) audit(ctx context.Context, token, address, action string, r *refus
 	return err
 }
 
-// Bounds for each member, so that none fills the disk or crowds out the others. Empty is the key of all callers without a
+// Bounds for each member, so that none fills the disk or crowds out the others. "" is the key of all callers without a
 // valid token, and of all pushes at once: each waits for room for its body, and later for a connection to the database.
 const maxRefusals, maxPushes, maxPushesOfAll = 60, 4, 64
 

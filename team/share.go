@@ -55,8 +55,11 @@ func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error
 // Statement is a statement as it leaves.
 type Statement = wire.Statement
 
+// Edit is a hand edit as it leaves.
+type Edit = wire.Edit
+
 // WouldLeave returns all statements and hand edits that would leave of a project if it was shared, and why others stay.
-func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]Statement, []wire.Edit, []Held, error) {
+func WouldLeave(ctx context.Context, o Options, p memoir.Project, key string) ([]Statement, []Edit, []Held, error) {
 	out, held := []Statement{}, []Held{}
 	h, _ := Load(o.Home) // a home that has joined none may look, too
 	all, _, err := o.Store.Selected(ctx, p.ID, math.MaxInt32)

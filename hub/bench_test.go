@@ -96,7 +96,7 @@ func BenchmarkPush(b *testing.B) {
 	b.Run("hub", func(b *testing.B) {
 		bodies := make([][]byte, b.N)
 		for i := range bodies {
-			bodies[i], _ = json.Marshal(batch(i, "pushed"+random(16)))
+			bodies[i], _ = json.Marshal(batch(i, "pushed "+random(4)))
 		}
 		b.ResetTimer()
 		defer measureCPU(b, d)()
@@ -110,7 +110,7 @@ func BenchmarkPush(b *testing.B) {
 		d.Must(b, "DELETE FROM memoir.statement WHERE project = 2 AND seq > 10000") // of a run before
 		batches := make([]wire.Push, b.N)
 		for i := range batches {
-			batches[i] = batch(i, "plain"+random(16))
+			batches[i] = batch(i, "plain "+random(4))
 		}
 		b.ResetTimer()
 		defer measureCPU(b, d)()

@@ -105,7 +105,7 @@ func (h *Hub) accept(r *http.Request, token string) (any, error) {
 	return nil, pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		var allowed bool
 		var id int64
-		_, err := asMemberIn(ctx, tx, token, nil, func(b *pgx.Batch, hash []byte) {
+		_, err := asMemberIn(ctx, tx, token, func(b *pgx.Batch, hash []byte) {
 			h.queueAddress(b, r)
 			b.Queue(`SELECT allowed, coalesce(project, 0) FROM memoir.accept($1, $2, $3, decode($4, 'hex'), $5)`,
 				hash, a.Project, a.Generation, a.Hash, a.Published).QueryRow(into(&allowed, &id))

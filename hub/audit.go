@@ -28,12 +28,12 @@ func refuse(status int, code, title, hint string) *refusal {
 
 // audit records a refusal in a transaction of its own: the refused one has changed nothing.
 func (h *Hub) audit(ctx context.Context, token, address, action string, r *refusal) error {
-	c, _ := h.asMember(ctx, token, nil, nil)      // whoever it is
+	c, _ := h.callerOf(ctx, token, nil)           // whoever it is
 	if !h.audited.add(c.member, 1, maxRefusals) { // in this minute
 		return nil // the log has it
 	}
 	detail := strings.TrimSpace(r.Rule + " " + r.Hash)
-	_, err := h.asMember(ctx, token, nil, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(ctx, token, func(b *pgx.Batch, hash []byte) {
 		b.Queue(`INSERT INTO memoir.audit (organisation, member, machine, address, action, code, detail)
 			VALUES (memoir.current_organisation(), memoir.current_member(),
 				(SELECT id FROM memoir.token WHERE hash = $1), $2, $3, $4, $5)`, hash, address, action, r.Code, detail)
@@ -44,24 +44,24 @@ func (h *Hub) audit(ctx context.Context, token, address, action string, r *refus
 	return err
 }
 
-// Bounds for each member, so that none fills the disk or crowds out the others. 0 is the key of all callers without a
+// Bounds for each member, so that none fills the disk or crowds out the others. "" is the key of all callers without a
 // valid token, and of all pushes at once: each waits for room for its body, and later for a connection to the database.
 const maxRefusals, maxPushes, maxPushesOfAll = 60, 4, 64
 
 // counts are numbers by member.
 type counts struct {
 	mu    sync.Mutex
-	of    map[int64]int
+	of    map[string]int
 	lasts time.Duration // then counting begins again; 0: never
 	till  time.Time
 }
 
 // add changes a number unless it would be more than most.
-func (c *counts) add(key int64, n, most int) bool {
+func (c *counts) add(key string, n, most int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := time.Now(); c.of == nil || c.lasts > 0 && now.After(c.till) {
-		c.of, c.till = map[int64]int{}, now.Add(c.lasts)
+		c.of, c.till = map[string]int{}, now.Add(c.lasts)
 	}
 	if c.of[key]+n > most {
 		return false

@@ -96,7 +96,7 @@ func BenchmarkPush(b *testing.B) {
 	b.Run("hub", func(b *testing.B) {
 		bodies := make([][]byte, b.N)
 		for i := range bodies {
-			bodies[i], _ = json.Marshal(batch(i, fmt.Sprint("pushed", b.N)))
+			bodies[i], _ = json.Marshal(batch(i, "pushed "+random(4)))
 		}
 		b.ResetTimer()
 		defer measureCPU(b, d)()
@@ -107,9 +107,10 @@ func BenchmarkPush(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		conn := connect(b, d.URL("postgres", d.Name, true))
 		ctx := context.Background()
+		d.Must(b, "DELETE FROM memoir.statement WHERE project = 2 AND seq > 10000") // of a run before
 		batches := make([]wire.Push, b.N)
 		for i := range batches {
-			batches[i] = batch(i, fmt.Sprint("plain", b.N))
+			batches[i] = batch(i, "plain "+random(4))
 		}
 		b.ResetTimer()
 		defer measureCPU(b, d)()

@@ -31,7 +31,7 @@ func (h *Hub) erase(r *http.Request, token string) (any, error) {
 func (h *Hub) administer(
 	r *http.Request, token string, in any, change func() []any,
 ) (role string, erased int, err error) {
-	if _, err = h.asMember(r.Context(), token, nil, nil); err == nil {
+	if _, err = h.callerOf(r.Context(), token, nil); err == nil {
 		err = readBody(r, maxJoin, in)
 	}
 	if err != nil {

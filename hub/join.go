@@ -84,7 +84,7 @@ func (h *Hub) rotate(r *http.Request, token string) (any, error) {
 	if len(next.Token) != len(rand.Text()) || next.Token == token {
 		return nil, refuse(400, wire.CodeUsage, "this is no new token", "")
 	}
-	_, err := h.asMember(r.Context(), token, nil, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(r.Context(), token, func(b *pgx.Batch, hash []byte) {
 		h.queueAddress(b, r)
 		b.Queue(`UPDATE memoir.token SET hash = $2, expires = now() + $3::interval
 			WHERE hash = $1 AND revoked IS NULL AND expires > now() AND NOT shared`, hash, hashOf(out.Token), tokenLife)
@@ -99,14 +99,14 @@ func (h *Hub) rotate(r *http.Request, token string) (any, error) {
 // me answers whose token it is.
 func (h *Hub) me(r *http.Request, token string) (any, error) {
 	var me wire.Joined
-	_, err := h.asMember(r.Context(), token, nil, func(b *pgx.Batch, hash []byte) { queueWhose(b, hash, &me) })
+	_, err := h.asMember(r.Context(), token, func(b *pgx.Batch, hash []byte) { queueWhose(b, hash, &me) })
 	return me, err
 }
 
 // machines answers with the machines of the member.
 func (h *Hub) machines(r *http.Request, token string) (any, error) {
 	all := []wire.Machine{}
-	_, err := h.asMember(r.Context(), token, nil, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(r.Context(), token, func(b *pgx.Batch, hash []byte) {
 		b.Queue(callers+`SELECT t.id::text, t.machine, t.seen, t.expires, t.id = c.machine
 			FROM caller c JOIN memoir.token t ON t.organisation = c.organisation AND t.member = c.member AND NOT c.shared
 			WHERE t.revoked IS NULL AND t.expires > now() ORDER BY t.id`, hash).Query(func(rows pgx.Rows) (err error) {
@@ -119,7 +119,7 @@ func (h *Hub) machines(r *http.Request, token string) (any, error) {
 
 // leave revokes the token that it is called with, or that of another machine of the member, by its id.
 func (h *Hub) leave(r *http.Request, token string) (any, error) {
-	_, err := h.asMember(r.Context(), token, nil, func(b *pgx.Batch, hash []byte) {
+	_, err := h.asMember(r.Context(), token, func(b *pgx.Batch, hash []byte) {
 		h.queueAddress(b, r)
 		b.Queue(callers+`, gone AS (UPDATE memoir.token t SET revoked = now() FROM caller c
 				WHERE t.organisation = c.organisation AND t.member = c.member AND t.revoked IS NULL AND NOT c.shared

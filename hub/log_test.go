@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"bytes"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,7 @@ import (
 
 func TestTheLogSaysNothingOfWhatIsShared(t *testing.T) {
 	d := hubtest.NewDatabase(t)
-	var log hubtest.Buffer
+	var log bytes.Buffer
 	h, err := hub.Open(t.Context(), hub.Options{Database: d.ServeURL(), Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)

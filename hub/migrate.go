@@ -99,6 +99,7 @@ func schemaVersion(ctx context.Context, q querier) (version int, err error) {
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // checkServeRole returns an error unless the role exists, is not the one that migrates, and the database keeps texts as

@@ -28,7 +28,7 @@ func (h *Hub) pull(r *http.Request, token string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.asMember(r.Context(), token, &project, nil)
+	c, err := h.callerOf(r.Context(), token, &project)
 	if err == nil && c.newest == nil {
 		err = refuse(403, wire.CodeForbidden, "you may not read this project", askOperator)
 	}
@@ -40,7 +40,7 @@ func (h *Hub) pull(r *http.Request, token string) (any, error) {
 		seq = 0
 	}
 	if last > seq {
-		c, err = h.asMember(r.Context(), token, nil, func(b *pgx.Batch, hash []byte) {
+		c, err = h.asMember(r.Context(), token, func(b *pgx.Batch, hash []byte) {
 			q := b.Queue(`SELECT * FROM memoir.changes($1, $2, $3, $4)`, hash, project, seq, limit+1)
 			q.Query(func(rows pgx.Rows) (err error) {
 				last, err = readChanges(rows, &page, limit)

@@ -271,7 +271,8 @@ func TestASecretOfEveryRuleStopsAtTheHub(t *testing.T) {
 		text, _ := json.Marshal(canary.Text)
 		for _, body := range []string{
 			`{"kind":"Findings","text":` + string(text) + `}`,
-			`{"kind":"Findings","text":"ok","later":[{"of":` + string(text) + `}],"later":"ok"}`,
+			`{"kind":"Findings","text":"\"ok\\","later":[{"of":` + string(text) + `}],"later":"ok"}`,
+			`{"kind":"Findings",` + string(text) + `:1}`,
 		} {
 			status, problem := anna.do("POST", "/v1/push", pushOf(shop, withBody(body, false)), nil)
 			if status != 422 || problem.Code != wire.CodeSecret || problem.Rule == "" {

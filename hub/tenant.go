@@ -15,7 +15,7 @@ import (
 // caller is the machine whose token a request has.
 type caller struct {
 	machine       int64
-	member        int64  // 0 if the token is not valid
+	member        string // its id; empty if the token is not valid
 	epoch         string // of the database
 	expires       time.Time
 	live, revoked bool
@@ -31,35 +31,46 @@ func hashOf(secret string) []byte {
 	return sum[:]
 }
 
+// entering begins each transaction of a member: it has the columns of a caller.
+const entering = `SELECT *, coalesce(current_setting('memoir.member', true), '') FROM memoir.enter($1, $2, $3)`
+
+func (c *caller) columns() []any {
+	return []any{&c.machine, &c.expires, &c.live, &c.revoked, &c.epoch, &c.newest, &c.member}
+}
+
+// callerOf returns whom a token belongs to; an unknown, revoked or expired one is a refusal. project is one to read, or
+// nil. Most requests need no more than this query, so it is sent in one message, by the simple protocol.
+func (h *Hub) callerOf(ctx context.Context, token string, project *string) (c caller, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	row := h.pool.QueryRow(ctx, entering, pgx.QueryExecModeSimpleProtocol, hashOf(token), false, project)
+	if err = into(c.columns()...)(row); err == nil {
+		err = c.refused()
+	}
+	return c, err
+}
+
 // asMember runs a transaction for whom a token belongs to, in one round trip: all queries are sent at once with a
 // single sync, which makes them one transaction. It needs neither prepared statements nor state of a session, so it
 // works behind PgBouncer. Each query also joins memoir.reach or callers by the hash of the token, so that neither wall
-// leans on the other. An unknown, revoked or expired token is a refusal, and then the queries found nothing. project is
-// one to read, or nil.
-func (h *Hub) asMember(
-	ctx context.Context, token string, project *string, queue func(b *pgx.Batch, hash []byte),
-) (caller, error) {
+// leans on the other. Of a token that callerOf refuses, the queries found nothing.
+func (h *Hub) asMember(ctx context.Context, token string, queue func(b *pgx.Batch, hash []byte)) (caller, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return asMemberIn(ctx, h.pool, token, project, queue)
+	return asMemberIn(ctx, h.pool, token, queue)
 }
 
 // asMemberIn is asMember in a transaction, which goes on and which revoking the token waits for, or with a pool.
 func asMemberIn(
-	ctx context.Context, in sender, token string, project *string, queue func(b *pgx.Batch, hash []byte),
-) (caller, error) {
+	ctx context.Context, in querier, token string, queue func(b *pgx.Batch, hash []byte),
+) (c caller, err error) {
 	hash := hashOf(token)
 	_, hold := in.(pgx.Tx)
 	b := &pgx.Batch{}
-	var c caller
-	b.Queue(`SELECT machine, coalesce(nullif(current_setting('memoir.member', true), '')::bigint, 0), expires, live,
-			revoked, epoch, newest FROM memoir.enter($1, $2, $3)`, hash, hold, project).
-		QueryRow(into(&c.machine, &c.member, &c.expires, &c.live, &c.revoked, &c.epoch, &c.newest))
-	if queue != nil {
-		queue(b, hash)
-	}
-	err := in.SendBatch(ctx, b).Close()
-	if refused := (*refusal)(nil); err != nil && !errors.As(err, &refused) {
+	b.Queue(entering, hash, hold, nil).QueryRow(into(c.columns()...))
+	queue(b, hash)
+	err = in.SendBatch(ctx, b).Close()
+	if _, refused := errors.AsType[*refusal](err); err != nil && !refused {
 		return c, err
 	}
 	return c, cmp.Or(c.refused(), err)
@@ -84,11 +95,6 @@ func (c caller) refused() error {
 // into reads the row of a query, if there is one.
 func into(to ...any) func(pgx.Row) error {
 	return func(row pgx.Row) error { return orNone(row.Scan(to...), nil) }
-}
-
-// sender is a pool or a transaction.
-type sender interface {
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // asWorker runs a worker's transaction on a project: memoir.work says what it may reach. A project that is gone, or is

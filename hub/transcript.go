@@ -24,7 +24,7 @@ import (
 // sent takes the transcript of a session whose machine does not extract.
 func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	// Only a member's transcript is read and scanned, which takes time and memory.
-	c, err := h.asMember(r.Context(), token, nil, nil)
+	c, err := h.callerOf(r.Context(), token, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items [
 	defer cancel()
 	var id int64
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
-		_, err := asMemberIn(ctx, tx, token, nil, func(b *pgx.Batch, hash []byte) {
+		_, err := asMemberIn(ctx, tx, token, func(b *pgx.Batch, hash []byte) {
 			queueProject(b, hash, t.Project)
 			b.Queue(`SELECT project FROM `+reached, hash, t.Project).QueryRow(intoReached(new(int64)))
 			// A session is as it was before a transcript that is done.
@@ -260,12 +260,8 @@ func (h *Hub) extraction(
 
 // secretOf names the rule that finds a secret in a statement.
 func (h *Hub) secretOf(st memoir.Statement) string {
-	text, err := json.Marshal(st)
-	rule, invalid := h.secretIn(text)
-	if err = cmp.Or(err, invalid); err != nil {
-		return err.Error()
-	}
-	return rule
+	text, _ := json.Marshal(st) // of plain fields
+	return h.secretIn(text)
 }
 
 // replace stores the statements of a transcript, and withdraws those of an earlier one of the session that it lacks.

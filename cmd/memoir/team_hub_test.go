@@ -27,7 +27,7 @@ type teamHub struct {
 	*hubtest.Database
 	t       *testing.T
 	url     string // of a proxy in front of the hub
-	log     *hubtest.Buffer
+	log     *bytes.Buffer
 	a, b, c scene
 	behind  atomic.Pointer[url.URL]
 	works   bool // workers make generations
@@ -35,7 +35,7 @@ type teamHub struct {
 
 func newTeamHub(t *testing.T) *teamHub {
 	t.Helper()
-	h := &teamHub{t: t, Database: hubtest.NewDatabase(t), log: new(hubtest.Buffer)}
+	h := &teamHub{t: t, Database: hubtest.NewDatabase(t), log: new(bytes.Buffer)}
 	h.Log = slog.New(slog.NewJSONHandler(h.log, nil))
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(h.behind.Load()) },
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }})

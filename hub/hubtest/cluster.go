@@ -168,18 +168,22 @@ func (c *Cluster) Tool(name string, args ...string) ([]byte, error) {
 
 // CPU returns the processor time of PostgreSQL and PgBouncer so far.
 func (c *Cluster) CPU() (used time.Duration) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range stats {
-		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(path), "cwd"))
-		if cwd != c.dir && cwd != filepath.Join(c.dir, "data") {
-			continue
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range all {
+		if cwd, _ := os.Readlink(filepath.Join(process, "cwd")); cwd == c.dir || cwd == filepath.Join(c.dir, "data") {
+			used += CPU(filepath.Base(process))
 		}
-		text, _ := os.ReadFile(path) // it may have ended
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		for _, field := range fields[min(11, len(fields)):min(13, len(fields))] { // user and system time
-			ticks, _ := strconv.Atoi(field)
-			used += time.Duration(ticks) * 10 * time.Millisecond
-		}
+	}
+	return used
+}
+
+// CPU returns the processor time of a process so far; 0 if it has ended.
+func CPU(pid string) (used time.Duration) {
+	text, _ := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	for _, field := range fields[min(11, len(fields)):min(13, len(fields))] { // user and system time
+		ticks, _ := strconv.Atoi(field)
+		used += time.Duration(ticks) * 10 * time.Millisecond
 	}
 	return used
 }

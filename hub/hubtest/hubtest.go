@@ -227,18 +227,26 @@ func (d *Database) Member(t testing.TB, name string, role wire.Role, projects ..
 	return code
 }
 
-// Number returns a number from the database, as superuser.
-func (d *Database) Number(t testing.TB, sql string) (n int64) {
+// Number is Query in a test.
+func (d *Database) Number(t testing.TB, sql string) int64 {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), d.URL("postgres", d.Name, false))
+	n, err := d.Query(sql)
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
 		t.Fatal(sql, err)
 	}
 	return n
+}
+
+// Query returns a number from the database, as superuser.
+func (d *Database) Query(sql string) (n int64, err error) {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, d.URL("postgres", d.Name, false))
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(ctx)
+	err = conn.QueryRow(ctx, sql).Scan(&n)
+	return n, err
 }
 
 // Must runs SQL in the database, as superuser.

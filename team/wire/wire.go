@@ -66,7 +66,7 @@ func Of(session string, own bool, day string, body []byte) string {
 	if own {
 		session += " own"
 	}
-	sum := sha256.Sum256([]byte("statement 1\n" + session + "\n" + day + "\n" + string(body)))
+	sum := sha256.Sum256(append([]byte("statement 1\n"+session+"\n"+day+"\n"), body...))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -262,12 +262,11 @@ func (s Statement) Check() error {
 	if len(s.Body) > MaxStatement {
 		return bad("a statement has %d bytes, more than %d", len(s.Body), MaxStatement)
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(s.Body, &fields) != nil || len(fields) == 0 || !utf8.Valid(s.Body) {
+	var compact bytes.Buffer // what is encoded again keeps its hash
+	if json.Compact(&compact, s.Body) != nil || len(s.Body) < len(`{"":0}`) || s.Body[0] != '{' || !utf8.Valid(s.Body) {
 		return bad("a statement's body is no JSON object")
 	}
-	var compact bytes.Buffer // what is encoded again keeps its hash
-	if _ = json.Compact(&compact, s.Body); !bytes.Equal(compact.Bytes(), s.Body) {
+	if !bytes.Equal(compact.Bytes(), s.Body) {
 		return bad("a statement's body has blanks between its parts")
 	}
 	if _, err := time.Parse(time.DateOnly, s.Day); err != nil || !IsHex(s.Session, SessionDigits) {

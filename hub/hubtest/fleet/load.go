@@ -105,7 +105,7 @@ func (f *fleet) sizes() error {
 		`SELECT sum(length(body::text)) FROM memoir.statement`} {
 		var n int64
 		if err == nil {
-			n, err = f.number(sql)
+			n, err = f.db.Query(sql)
 			fmt.Println(sql, n)
 		}
 	}

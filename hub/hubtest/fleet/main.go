@@ -24,8 +24,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"memoir/hub/hubtest"
 	"memoir/team/wire"
 )
@@ -149,22 +147,13 @@ func (f *fleet) stop() {
 // idle waits until no job is left.
 func (f *fleet) idle() error {
 	for {
-		n, err := f.number(`SELECT count(*) FROM river.river_job
+		n, err := f.db.Query(`SELECT count(*) FROM river.river_job
 			WHERE state IN ('available', 'running', 'scheduled', 'retryable')`)
 		if err != nil || n == 0 {
 			return err
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-}
-
-func (f *fleet) number(sql string) (n int64, err error) {
-	conn, err := pgx.Connect(f.ctx, f.db.URL("postgres", f.db.Name, false))
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close(f.ctx)
-	return n, conn.QueryRow(f.ctx, sql).Scan(&n)
 }
 
 // counted are what a measure counts in the database, by name.
@@ -188,7 +177,7 @@ func (f *fleet) measure(what string, settle bool, do func()) error {
 	out := map[string]any{"what": what}
 	before := map[string]int64{}
 	for name, sql := range counted {
-		n, err := f.number(sql)
+		n, err := f.db.Query(sql)
 		if err != nil {
 			return err
 		}
@@ -206,7 +195,7 @@ func (f *fleet) measure(what string, settle bool, do func()) error {
 	out["database-ms"], out["hub-ms"] = (f.db.CPU() - database).Milliseconds(), (f.cpu() - hub).Milliseconds()
 	out["peak-mib"] = f.peak() >> 20
 	for name, sql := range counted {
-		n, err := f.number(sql)
+		n, err := f.db.Query(sql)
 		if err != nil {
 			return err
 		}
@@ -223,15 +212,7 @@ func (f *fleet) measure(what string, settle bool, do func()) error {
 }
 
 // cpu returns the processor time of the hub so far.
-func (f *fleet) cpu() (used time.Duration) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.hub.Process.Pid))
-	fields := strings.Fields(string(text))
-	for _, field := range fields[min(13, len(fields)):min(15, len(fields))] { // user and system time
-		ticks, _ := strconv.Atoi(field)
-		used += time.Duration(ticks) * 10 * time.Millisecond
-	}
-	return used
-}
+func (f *fleet) cpu() time.Duration { return hubtest.CPU(strconv.Itoa(f.hub.Process.Pid)) }
 
 // peak returns the most memory that the hub has had.
 func (f *fleet) peak() int64 {

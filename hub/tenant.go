@@ -39,11 +39,11 @@ func (c *caller) columns() []any {
 }
 
 // callerOf returns whom a token belongs to; an unknown, revoked or expired one is a refusal. project is one to read, or
-// nil. Most requests need no more than this query, so it is sent in one message, by the simple protocol.
+// nil.
 func (h *Hub) callerOf(ctx context.Context, token string, project *string) (c caller, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	row := h.pool.QueryRow(ctx, entering, pgx.QueryExecModeSimpleProtocol, hashOf(token), false, project)
+	row := h.pool.QueryRow(ctx, entering, hashOf(token), false, project)
 	if err = into(c.columns()...)(row); err == nil {
 		err = c.refused()
 	}

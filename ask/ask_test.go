@@ -253,7 +253,7 @@ func TestAnAnswerHasOneFrame(t *testing.T) {
 	session := newWorld(t).connect()
 	for tool, arguments := range map[string]map[string]any{
 		"memory_search": {"query": "make test"}, "memory_get": {"paths": []string{"MEMORY.md", "."}},
-		"memory_forget": {"line": "`make gen` failed: make: *** [Makefile:31: gen] Error 1; fixed by `make tools`"}, "memory_messages": {},
+		"memory_forget": {"line": "`make gen` failed: protoc-gen-go: program not found or is not executable; fixed by `make tools`"}, "memory_messages": {},
 		"search": {"query": "make"}, "fetch": {"id": "memory://root"},
 	} {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -477,7 +477,7 @@ func TestWhatIsForgottenByAToolDoesNotComeBack(t *testing.T) {
 	}{
 		{map[string]any{"line": "- “Always use time.Duration in Go code and milliseconds only on the wire.” [019df239 2026-05-04]"},
 			"time.Duration in Go code"},
-		{map[string]any{"line": "`make test-mqtt` failed: FAIL git.example.test/acme/lanternd/mqtt 0.004s; fixed by `docker compose up -d mosquitto`"}, "up -d mosquitto"},
+		{map[string]any{"line": "`make test-mqtt` failed: dial tcp 127.0.0.1:1883: connect: connection refused; fixed by `docker compose up -d mosquitto`"}, "up -d mosquitto"},
 		{map[string]any{"session": ofLanternd}, "git tag -s v0.5.0"},
 	} {
 		before := w.text(lanternd, "MEMORY.md")

@@ -48,8 +48,8 @@ func TestAReviewByHTTP(t *testing.T) {
 	}
 	const (
 		tag  = "not `git tag v0.5.0` but `git tag -s v0.5.0 -m 'lanternd 0.5.0'` (“use git tag -s, the mirror refuses unsigned tags”)"
-		gen  = "`make gen` failed: make: *** [Makefile:31: gen] Error 1; fixed by `make tools`"
-		test = "`make test-mqtt` failed: FAIL git.example.test/acme/lanternd/mqtt 0.004s; fixed by `docker compose up -d mosquitto`"
+		gen  = "`make gen` failed: protoc-gen-go: program not found or is not executable; fixed by `make tools`"
+		test = "`make test-mqtt` failed: dial tcp 127.0.0.1:1883: connect: connection refused; fixed by `docker compose up -d mosquitto`"
 		once = "Always use time.Duration in Go code and milliseconds only on the wire."
 		held = "Never edit generated files under gen/, change the .proto and run make gen instead."
 		only = "The steps are lint, test, dist, then the tag." // it may be a rule, and MEMORY.md does not have it

@@ -14,12 +14,11 @@ import (
 // Words are weighted by their rarity, among documents for the former and among passages for the latter.
 // bench/search measures the ranking.
 const (
-	saturation = 1.2   // k1 of BM25
-	byLength   = 0.75  // b of BM25
-	windowed   = 1.0   // weight of the best passage, relative to the document
-	toolWeight = 0.7   // of a passage of a tool call, relative to others
-	sureWeight = 1.001 // of a passage of a statement: of equal ones, a message may only announce what it says
-	guessed    = 0.5   // weight of a word that differs from the query's in a letter, relative to that
+	saturation = 1.2  // k1 of BM25
+	byLength   = 0.75 // b of BM25
+	windowed   = 1.0  // weight of the best passage, relative to the document
+	toolWeight = 0.7  // of a passage of a tool call, relative to others
+	guessed    = 0.5  // weight of a word that differs from the query's in a letter, relative to that
 )
 
 // nearness is the weight of a word by its distance in passages.
@@ -229,13 +228,11 @@ func score(group []where, inDocument, inPassage []float64, length float64) found
 			often[bits.TrailingZeros32(set)]++
 		}
 		s := near(group, i, inPassage)
-		switch {
-		case p.kind.tool():
+		if p.kind.tool() {
 			s *= toolWeight
-		case p.kind == statementKind:
-			s *= sureWeight
 		}
-		if s > window && p.kind != dayKind {
+		// an agent's message may only announce what a statement says
+		if p.kind != dayKind && (s > window || s == window && best.kind == agentKind && p.kind == statementKind) {
 			window, best.place, best.kind = s, p.place, p.kind
 		}
 	}

@@ -241,19 +241,6 @@ func without(page string, e memoir.Entry) string {
 	return out.String()
 }
 
-// PageWithout removes the lines of moved entries from a page of a journal, but for those that own ones have, too. name
-// is the path of the page. Of a file that is no page it returns the text.
-func PageWithout(name, page string, moved, own []memoir.Entry) string {
-	day := strings.TrimSuffix(filepath.Base(name), ".md")
-	for _, e := range moved {
-		same := func(o memoir.Entry) bool { return o.Text == e.Text && dayOf(o) == day }
-		if same(e) && !slices.ContainsFunc(own, same) {
-			page = without(page, e)
-		}
-	}
-	return page
-}
-
 func (b Book) erase(e memoir.Entry) error {
 	root := memory.At(b.Home, e.ProjectID)
 	path := pagePath(root, dayOf(e))

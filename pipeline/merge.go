@@ -36,20 +36,11 @@ func Regroup(ctx context.Context, st *store.Store, opts Options, from memoir.Pro
 	return err
 }
 
-// moveBeside moves the files of a merged project to the one that has its sessions now, and of a split one the
-// conversations, and the lines of journals off its pages: filing entries puts them on others. A repeated call adds
-// nothing twice.
+// moveBeside moves the files of a merged project to the one that has its sessions now, and the conversations of a split
+// one. A repeated call adds nothing twice.
 func moveBeside(ctx context.Context, st *store.Store, home, id, to string) (fault error) {
 	root := memory.At(home, id)
-	lines := store.EntryFilter{Kind: memoir.EntryJournal, Disabled: true}
-	lines.Unfiled = true
-	moved, err := st.Entries(ctx, lines)
-	lines.Unfiled, lines.Projects = false, []string{id}
-	own, errOwn := st.Entries(ctx, lines)
-	if err = errors.Join(err, errOwn); err != nil {
-		return err
-	}
-	err = root.RewriteBeside(func(name, text string) string {
+	err := root.RewriteBeside(func(name, text string) string {
 		if thread, ok := strings.CutPrefix(strings.TrimSuffix(name, ".jsonl"), "conversations/"); ok {
 			key, owner := memoir.SessionKey(memoir.SourceConversation, thread), to
 			sessions, err := st.Sessions(ctx, store.Filter{Keys: []string{key}})
@@ -64,7 +55,7 @@ func moveBeside(ctx context.Context, st *store.Store, home, id, to string) (faul
 			return text
 		}
 		if to == id {
-			return entry.PageWithout(name, text, moved, own)
+			return text
 		}
 		into := memory.At(home, to)
 		path := filepath.Join(into.Dir(), name)

@@ -58,7 +58,7 @@ func (s *Store) Merge(ctx context.Context, c ProjectClaim, into string) error {
 }
 
 // moveAll moves what the condition of selects of a project to another one, with a new origin, and makes both due.
-// Conversations are then expected in its folder, and entries are filed again. identity is ?3 in the condition.
+// Conversations are then expected in its folder, and notes are filed again. identity is ?3 in the condition.
 func (s *Store) moveAll(t tx, from, to, identity, of, origin string) {
 	keys := t.texts(`SELECT key FROM session WHERE project_id = ?1 AND `+of, from, to, identity)
 	for _, key := range keys {
@@ -72,7 +72,7 @@ func (s *Store) moveAll(t tx, from, to, identity, of, origin string) {
 	t.execAll([]any{folders + from, folders + to, jsonList(keys), from, to},
 		`UPDATE file SET path = ?2 || substr(path, length(?1) + 1) WHERE substr(path, 1, length(?1)) = ?1
 			AND session_key IN (SELECT value FROM json_each(?3))`,
-		`UPDATE entry SET filed = 0 WHERE session_key IN (SELECT value FROM json_each(?3))`,
+		`UPDATE entry SET filed = 0 WHERE kind = 'note' AND session_key IN (SELECT value FROM json_each(?3))`,
 		`UPDATE project SET change_seq = change_seq + 1 WHERE id IN (?4, ?5)`)
 }
 
@@ -80,7 +80,7 @@ func (s *Store) moveAll(t tx, from, to, identity, of, origin string) {
 func (s *Store) Parts(ctx context.Context, projectID string) (map[string][]string, error) {
 	return fetch(ctx, s, func(t tx) map[string][]string {
 		parts := map[string][]string{}
-		for scan := range t.rows(`SELECT `+top+`, key FROM session WHERE project_id = ?1
+		for scan := range t.rows(`SELECT `+top+`, key FROM session WHERE project_id = ?1 AND key NOT LIKE 'memoir:journal-%'
 			AND `+top+` NOT IN ('', (SELECT identity FROM project WHERE id = ?1))
 			AND (`+top+` NOT LIKE '/%' OR `+top+` IN (SELECT `+top+` FROM project_alias WHERE project_id = ?1)) ORDER BY key`,
 			projectID) {
@@ -92,7 +92,8 @@ func (s *Store) Parts(ctx context.Context, projectID string) (map[string][]strin
 	}, "looking for parts of project %s", projectID)
 }
 
-// Split makes parts of a claimed project projects of their own in one durable transaction. All become due.
+// Split makes parts of a claimed project projects of their own in one durable transaction. All become due. Lines of
+// journals stay.
 func (s *Store) Split(ctx context.Context, c ProjectClaim, parts []memoir.Project) error {
 	return s.explain(s.durably(ctx, func(t tx) {
 		c.unexpired(t, s.ticks())
@@ -103,6 +104,7 @@ func (s *Store) Split(ctx context.Context, c ProjectClaim, parts []memoir.Projec
 			p.Remote = strings.Join(remoteIdentity(p.Identity), "")
 			t.execAll([]any{c.ProjectID, p.Identity, p.ID, p.Name, p.Remote},
 				`INSERT OR IGNORE INTO removed_folder (project_id, files_to) VALUES (?1, ?1)`,
+				`UPDATE session SET origin = `+popped+` WHERE project_id = ?1 AND `+top+` = ?2 AND key LIKE 'memoir:journal-%'`,
 				`INSERT OR IGNORE INTO project (id, name, identity, remote) VALUES (?3, ?4, ?2, ?5)`)
 			s.moveAll(t, c.ProjectID, p.ID, p.Identity, top+` = ?3`, popped)
 			t.execAll([]any{c.ProjectID, p.Identity, p.ID, p.Name},

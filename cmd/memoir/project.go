@@ -257,12 +257,11 @@ func projectsCommand(p *program) *cli.Command {
 			regroupCommand(p, "merge", "PROJECT INTO", "move everything of a project into another one",
 				"Moves the sessions, notes, journals, conversations, hand edits and history of PROJECT to the\n"+
 					"project INTO. Its names become aliases of INTO; its memory with all generations is removed.\n"+
-					"`memoir projects split` undoes this, but for generations and history.",
+					"`memoir projects split` undoes this, but for generations, history and journals.",
 				"memoir projects merge oldname newname", "memoir projects merge ~/src/a ~/src/b --dry-run"),
 			regroupCommand(p, "split", "PROJECT", "separate what a project got by merges and renamed remotes",
 				"Makes a project of each that was merged into PROJECT, with what it brought, and of each remote\n"+
-					"that PROJECT adopted, with the sessions that were found by it. The history stays in PROJECT, and\n"+
-					"so does what was written into a journal by hand and not consolidated before the merge.",
+					"that PROJECT adopted, with the sessions that were found by it. History and journals stay in PROJECT.",
 				"memoir projects split newname", "memoir projects split . --dry-run --json"),
 		},
 	}

@@ -209,26 +209,20 @@ func usageMessage(r *run) string {
 
 // cause returns the first line of a failed run's output that reports a failure and says what failed: it has words that
 // the command lacks, and at its end neither the exit status of another program nor a colon. If no line does, it is the
-// usageMessage, or the line before the first report.
+// usageMessage.
 func (r *run) cause() string {
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
-	known, first := words(r.text), ""
+	known := words(r.text)
 	tells := func(line string) bool {
 		own := slices.DeleteFunc(words(memoir.Signature(firstClause(line))), func(w string) bool {
 			return len(w) < 2 || slices.Contains(known, w)
 		})
 		return len(own) >= minSignature && !noCause.MatchString(firstClause(line))
 	}
-	found := firstFailure(r.call.output, func(line, before string) bool {
-		first = cmp.Or(first, before)
-		return tells(line)
-	})
-	for _, line := range []string{found, usageMessage(r), first} {
-		if tells(line) {
-			return firstClause(line)
-		}
+	if line := cmp.Or(firstFailure(r.call.output, tells), usageMessage(r)); tells(line) {
+		return firstClause(line)
 	}
 	return ""
 }

@@ -172,7 +172,7 @@ func (s *session) request(r *run) {
 	case "view": // what opened it may not have told the number
 		seen := gjson.Parse(r.call.output)
 		if old := s.standing(kind, ""); old != nil && old.number == "" && old.title == seen.Get("title").Str {
-			old.number = seen.Get("number").Raw
+			old.number = numberIn(seen.Get("number").Raw)
 		}
 	case "close":
 		if old := s.standing(kind, p.number); old != nil {

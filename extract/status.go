@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -79,19 +80,17 @@ const window = 6 << 10
 
 // failureLine returns the first line of an output that reports a failure; empty if there is none.
 func failureLine(output string) string {
-	return firstFailure(output, func(_, _ string) bool { return true })
+	return firstFailure(output, func(string) bool { return true })
 }
 
-func firstFailure(output string, tells func(line, before string) bool) string {
+func firstFailure(output string, tells func(line string) bool) string {
 	if len(output) > 2*window {
 		output = output[:window] + "\n" + output[len(output)-window:]
 	}
-	before := ""
 	for line := range strings.Lines(clean(output)) {
-		if line = strings.TrimSpace(line); line != "" && saysFailure(line) && tells(line, before) {
+		if line = strings.TrimSpace(line); line != "" && saysFailure(line) && tells(line) {
 			return line
 		}
-		before = line
 	}
 	return ""
 }
@@ -118,9 +117,23 @@ var (
 	failureNote = lazyregexp.New(`(?i)^[ \-=*\[\]#]*(?:exit|rc|status)[ _codestau=:]*0*[1-9]\d*[ \-=*\[\]#]*$`)
 )
 
+// systemErrors returns the messages of errno, which perror(3) prints behind a colon at the end of a line. The few that
+// only one system has are rare.
+var systemErrors = sync.OnceValue(func() map[string]bool {
+	texts := map[string]bool{}
+	for e := syscall.Errno(1); e < 200; e++ {
+		if text := e.Error(); !strings.HasPrefix(text, "errno ") {
+			texts[text] = true
+		}
+	}
+	return texts
+})
+
 func saysFailure(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
-	return slices.ContainsFunc(failureStarts, func(p string) bool { return strings.HasPrefix(line, p) }) ||
+	colon := strings.LastIndex(line, ": ")
+	return colon > 0 && systemErrors()[strings.ToLower(line[colon+2:])] ||
+		slices.ContainsFunc(failureStarts, func(p string) bool { return strings.HasPrefix(line, p) }) ||
 		slices.ContainsFunc(failureParts, func(p string) bool { return strings.Contains(line, p) }) ||
 		strings.HasSuffix(word, "Error:") || strings.HasSuffix(word, "Exception:") ||
 		strings.ContainsAny(line, "123456789") && (failureCount.MatchString(line) || failureNote.MatchString(line))

@@ -81,14 +81,20 @@ func TestOnlyTheNameOfAnEventIsReturned(t *testing.T) {
 	}
 }
 
-func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValueOrNotWaitedFor(t *testing.T) {
-	t.Parallel()
+// openPipe returns a pipe with a text, whose other end stays open.
+func openPipe(t *testing.T, text string) *os.File {
+	t.Helper()
 	r, w, err := os.Pipe()
 	must(t, err)
-	defer r.Close()
-	defer w.Close()
-	_, err = w.WriteString(`{"session_id":"s1"}`)
+	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	_, err = w.WriteString(text)
 	must(t, err)
+	return r
+}
+
+func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValueOrNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := openPipe(t, `{"session_id":"s1"}`)
 	if in, ok := readHook(r, time.Minute); !ok || in.session() != "s1" {
 		t.Errorf("got %+v, %v", in, ok)
 	}
@@ -99,12 +105,7 @@ func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValueOrNotWaitedFor(t *testing.T) 
 
 func TestTheInputOfAHookThatNamesItsAgentIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	r, w, err := os.Pipe()
-	must(t, err)
-	defer r.Close()
-	defer w.Close()
-	_, err = w.WriteString(`{"session_id":"s1"}`)
-	must(t, err)
+	r := openPipe(t, `{"session_id":"s1"}`)
 	flags := flag.NewFlagSet("inject", flag.ContinueOnError)
 	flags.String("agent", "claude", "")
 	p := &program{ui: &ui{stdin: r}}

@@ -32,8 +32,9 @@ func promoteCommands(p *program) []*cli.Command {
 				"memoir team promote 6af2da0a36", "memoir team promote 6af2da0a36 91bc0d7e55 --yes"),
 			Flags: []cli.Flag{yesFlag(), jsonFlag()}, Action: p.promote},
 		{Name: "demote", ArgsUsage: "ID", Usage: "hide a statement of the team memory of this repository",
-			Description: help("Adds a file below .memoir-team of this checkout that has a hash of the id. The statement is\n"+
-				"hidden from everybody once that file is on the default branch. Its own file stays.",
+			Description: help("Adds a file below .memoir-team of this checkout that has a hash of the id. Once that file is\n"+
+				"on the default branch, nobody has the statement from there. Its own file stays, and so does\n"+
+				"what the machine that learned it knows, and shares through a hub.",
 				"memoir team demote 6af2da0a36"),
 			Flags: []cli.Flag{yesFlag(), jsonFlag()}, Action: p.demote},
 	}
@@ -122,7 +123,7 @@ func (p *program) sayPromoted(c *cli.Context, st *store.Store, what store.Forget
 	for _, row := range rows {
 		for _, dir := range row.Directories {
 			for _, name := range team.PromotedFrom(dir, forgotten) {
-				p.ui.warn("`memoir team demote "+team.IDOf(name)+"` there hides it from everybody; the history of git keeps it",
+				p.ui.warn("`memoir team demote "+team.IDOf(name)+"` there ends that; the history of git keeps it",
 					"%s remains: it was promoted", filepath.Join(dir, team.Folder, name))
 			}
 		}

@@ -122,15 +122,18 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	return out, accepted
 }
 
-// Alone returns the memory of a home that has nothing else: all lines of the base are told, and skills stay away, since
-// nobody there accepts any.
+// Alone returns the memory of a home that has nothing else: the lines of the base are told, and skills stay away, since
+// nobody there accepts any. What agents wrote of their work is not told: git has it, and they may have listened to
+// strangers.
 func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	in := Input{Project: project, Base: b, Accepted: map[string]int64{}}
 	out, _ := in.based(projectName(project), memoryBudget, DefaultMemoryBytes)
 	for line := range strings.Lines(out.MemoryMD) {
 		in.Accepted[memoir.LineKey(line)] = 1
 	}
-	summary := summarise(in, readPage(out.MemoryMD), nil, summaryBudget)
+	told := readPage(out.MemoryMD)
+	told.drop(headRecent)
+	summary := summarise(in, told, nil, summaryBudget)
 	out.MemorySummary, _, _ = strings.Cut(summary, "\n"+headMap+"\n") // the other files are not there
 	out.Skills = nil
 	return WithOrigins(out, in)

@@ -133,7 +133,9 @@ func (a Admin) Generations(ctx context.Context, key string) (t Table, err error)
 	if err != nil {
 		return t, err
 	}
-	return a.table(ctx, `SELECT g.number, g.state::text AS state, g.model, g.seq, g.made,
+	return a.table(ctx, `SELECT g.number, CASE WHEN g.state = 'waiting' AND g.number NOT IN
+			(SELECT w.number FROM memoir.waiting(g.project) w WHERE w.number > 0)
+			THEN 'outdated' ELSE g.state::text END AS state, g.model, g.seq, g.made,
 			coalesce(octet_length(a.body), 0) AS bytes
 		FROM memoir.project p JOIN memoir.generation g ON g.project = coalesce(p.alias_of, p.id)
 		LEFT JOIN memoir.archive a ON a.project = g.project AND a.hash = g.archive

@@ -238,6 +238,7 @@ func pagesCommand() *cli.Command {
 }
 
 func orgSetCommand() *cli.Command {
+	const same = "unchanged"
 	return command("set", "NAME", "change how an organisation's memories are made; what is not passed stays",
 		"memoir-hub org set acme --model anthropic/claude-sonnet-4-5 --daily-tokens 2000000\n"+
 			"  memoir-hub org set acme --review\n  memoir-hub org set acme --model builtin --review=false",
@@ -245,10 +246,10 @@ func orgSetCommand() *cli.Command {
 			&cli.StringFlag{Name: "model", Usage: "`PROVIDER/MODEL`, or builtin"},
 			&cli.StringFlag{Name: "key-env", Usage: "the variable `NAME` of the workers' environment that has the key"},
 			&cli.StringFlag{Name: "base-url", Usage: "reach the provider at `URL`"},
-			&cli.Int64Flag{Name: "daily-tokens", Usage: "spend at most `N` tokens on a UTC day; 0: no limit"},
-			&cli.Float64Flag{Name: "daily-cost", Usage: "spend at most `USD` on a UTC day; 0: no limit"},
-			&cli.Float64Flag{Name: "input-price", Usage: "`USD` per million tokens"},
-			&cli.Float64Flag{Name: "output-price", Usage: "`USD` per million tokens"},
+			&cli.Int64Flag{Name: "daily-tokens", DefaultText: same, Usage: "spend at most `N` tokens on a UTC day; 0: no limit"},
+			&cli.Float64Flag{Name: "daily-cost", DefaultText: same, Usage: "spend at most `USD` on a UTC day; 0: no limit"},
+			&cli.Float64Flag{Name: "input-price", DefaultText: same, Usage: "`USD` per million tokens"},
+			&cli.Float64Flag{Name: "output-price", DefaultText: same, Usage: "`USD` per million tokens"},
 			&cli.BoolFlag{Name: "review", DisableDefaultText: true, Usage: "generations wait until they are accepted"},
 		},
 		func(r run) error {

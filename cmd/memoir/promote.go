@@ -230,7 +230,7 @@ func (p *program) pullTeam(c *cli.Context) error {
 		err = errNoToken
 	}
 	scanner, errScanner := p.scanner(c)
-	n, why := 0, "" // the generation, if the home did not have it
+	n, why := 0, "" // the generation, if it is new here
 	var expires time.Time
 	if err = cmp.Or(err, errScanner); err == nil {
 		err = locked(opts.Home, func() (err error) {
@@ -243,7 +243,9 @@ func (p *program) pullTeam(c *cli.Context) error {
 		why, err = p.redact(err.Error()), nil
 	}
 	p.warnEnding(h.URL, expires, operatorRenews)
-	return p.result(c, err, map[string]any{"project": key, "generation": n, "why": why}, func() {
+	all, _ := team.ReadPulled(opts.Home) // a home without has none
+	return p.result(c, err, map[string]any{"project": key, "generation": all[here.project.ID].Generation, "new": n > 0,
+		"why": why}, func() {
 		switch {
 		case why != "":
 			p.ui.warn("", "no memory is pulled: %s", why)

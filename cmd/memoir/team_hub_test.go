@@ -315,6 +315,11 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	if b.run(); !strings.Contains(a.base(), "sort the queue") || !strings.Contains(b.base(), "sort the queue") || strings.Contains(a.good("status")+starts(a), "waits") {
 		t.Errorf("anna\n%s\nben\n%s\n%s", a.base(), b.base(), a.good("status"))
 	}
+	made, err := d.Admin.Generations(t.Context(), appKey)
+	must(t, err)
+	if out := fmt.Sprint(made.Rows); strings.Count(out, "outdated") != 1 || strings.Contains(out, "waiting") {
+		t.Errorf("the one without which it was accepted: %s", out)
+	}
 	// If none waits, a line of what machines get is left out.
 	if out := a.good("team", "accept", appKey, "--without", "sort the queue", "--yes", "--json"); gjson.Get(out, "generation").Int() != 0 || gjson.Get(out, "without.#").Int() != 1 {
 		t.Error(out)

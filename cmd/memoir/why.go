@@ -119,7 +119,7 @@ func reviewCommand(p *program) *cli.Command {
 			"nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
 		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
-			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, not only ten rules"}},
+			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, though little of the rest is a rule"}},
 		Action: p.review,
 	}
 }

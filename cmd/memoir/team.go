@@ -354,7 +354,7 @@ func describeLeaving(leaves []team.Statement, already store.Share) (lines []stri
 	case already.Sent >= len(leaves):
 		says = countAre(len(leaves), "statement") + " at the hub: "
 	case already.Key != "":
-		says = fmt.Sprintf("%s: %d left, and the rest leaves with the next run: ", count(len(leaves), "statement"),
+		says = fmt.Sprintf("%s: %d have left, and the rest leaves with the next run: ", count(len(leaves), "statement"),
 			already.Sent)
 	}
 	return lines, says + byRule(kinds)

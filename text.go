@@ -229,6 +229,11 @@ func CodeSpan(text string) string {
 	return marks + " " + text + " " + marks
 }
 
+// HasMail reports whether a text has an address of mail, or a person's account at a host, which looks the same.
+func HasMail(text string) bool { return mail.MatchString(text) }
+
+var mail = lazyregexp.New(`[\w.+-]+@[A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,}(?:[^\w:/@-]|$)`)
+
 // Words are the words of a text, sorted, each once.
 type Words []string
 

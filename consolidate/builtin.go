@@ -84,12 +84,11 @@ func learn(sessions []*session) []part {
 }
 
 // failures returns the failures with what passed. Of several things that passed after the same one, the newest counts,
-// but one session alone outdoes no several. Of what passed in one session of others, what may be chance is left out.
+// but one session alone outdoes no several.
 func failures(sessions []*session) []*claim {
 	all := gather(sessions, memoir.StatementFailure)
 	return slices.DeleteFunc(slices.Clone(all), func(c *claim) bool {
-		chance := c.theirs() > 0 && c.count() < 2 && extract.Chance(c.Statement)
-		return chance || slices.ContainsFunc(all, func(o *claim) bool {
+		return slices.ContainsFunc(all, func(o *claim) bool {
 			return o.Signature != "" && o.Signature == c.Signature && o.Command == c.Command && o.differs(c) && o.outdoes(c)
 		})
 	})

@@ -30,10 +30,6 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		return s
 	}
 	last := func(n int) string { return fmt.Sprintf("[%s 2026-07-%02d", id(n)[:8], n) }
-	repaired := func(s memoir.Extraction) memoir.Extraction {
-		s.Statements[0].Signal = "repaired"
-		return s
-	}
 	refused := func(n int) memoir.Extraction {
 		s := session(n, id(n+1), "Decisions: not `make ci` but `make unit` (“too slow”)")
 		s.Statements[0].Signal = "refused"
@@ -98,10 +94,9 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"but one session outdoes no two", "## Failures and fixes", append(many(2, "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"),
 			session(2, id(3), "Failures: `make e2e` failed: no host ledger; fixed by `docker run --privileged ledger`")),
 			[]string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger` " + last(2) + ", +1]"}},
-		{"what passed once for others may be chance", "## Failures and fixes", []memoir.Extraction{
-			theirs(repaired(session(0, id(1), "Failures: `make docs` failed: bad template; fixed by `npm install left-pad`")), "alice"),
-			theirs(repaired(session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`")), "bob"),
-		}, []string{"- `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger` (from the team: bob) [bob-01234567 2026-07-02]"}},
+		{"a person judges what passed once for others", "## Failures and fixes", []memoir.Extraction{
+			theirs(session(0, id(1), "Failures: `make e2e` failed: connection refused; fixed by `docker compose up -d db`"), "alice"),
+		}, []string{"- `make e2e` failed: connection refused; fixed by `docker compose up -d db` (from the team: alice) [alice-01234567 2026-07-01]"}},
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},

@@ -330,8 +330,8 @@ func (p post) paragraphs() []paragraph {
 	return slices.DeleteFunc(list, func(b paragraph) bool { return p.kind == postPlan && b.heading != list[0].heading })
 }
 
-// statements returns the first statements of a body, whole, up to limit bytes: without headings, trailers, test plans
-// and notes on its author.
+// statements returns the first statements of a body, whole, up to limit bytes: without headings, trailers, test plans,
+// notes on its author, and sentences with an address of mail.
 func statements(list []paragraph, limit int) string {
 	var out []string
 	size := 0
@@ -341,7 +341,7 @@ func statements(list []paragraph, limit int) string {
 		}
 		for _, text := range sentences(b.text) {
 			text = strings.TrimRight(strings.ReplaceAll(text, "**", ""), " .")
-			if trailer(text) || strings.HasSuffix(text, ":") || len(text) < 12 {
+			if trailer(text) || memoir.HasMail(text) || strings.HasSuffix(text, ":") || len(text) < 12 {
 				continue
 			}
 			if size += len(text) + 2; size > limit {

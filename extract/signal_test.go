@@ -117,7 +117,8 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		want  string // what one statement holds; empty: there is none of the kind
 	}{
 		// posted
-		"a commit with its body": {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: \"fix: retry\" — The upstream resets idle connections"},
+		"a body with an address of mail": {memoir.StatementOutcome, []string{commit("fix: retry\n\nReported by Eva (eva@mail.example), who lost files. The upstream resets idle connections.")}, "commit: \"fix: retry\" — The upstream resets idle connections"},
+		"a commit with its body":         {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: \"fix: retry\" — The upstream resets idle connections"},
 		"a commit in another repository": {memoir.StatementOutcome,
 			[]string{"$ cd ~/src/other && git commit -m 'fix: retry'"}, ""},
 		"a commit where a word was searched for": {memoir.StatementOutcome,

@@ -286,11 +286,14 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 		notes, errNotes := entry.Injected(ctx, st, projectID)
 		n.Notes, err = len(notes.Waiting), cmp.Or(err, errNotes)
 	}
+	hub, _ := team.Load(home) // the hub's lines may be of this person alone
+	me := func(name string) bool { return name == wire.MemberName(hub.Member) }
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if waits(line, false, answered) {
 			n.New, n.fresh = n.New+1, append(n.fresh, memoir.LineKey(line))
-			if text := memoir.LineText(line); memoir.WithoutTeam(text) != text {
+			members, editors := memoir.TeamOf(memoir.LineText(line))
+			if who := append(members, editors...); len(slices.DeleteFunc(who, me)) > 0 {
 				n.Theirs++
 			}
 		}

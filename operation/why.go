@@ -59,9 +59,9 @@ type Evidence struct {
 	numbers []int // of the items
 }
 
-// EvidenceItem is the redacted text of an item.
+// EvidenceItem is the redacted text of an item, or a field of a statement that another machine sent.
 type EvidenceItem struct {
-	N    int    `json:"n"`
+	N    int    `json:"n"` // 0: a field
 	Text string `json:"text"`
 }
 
@@ -231,8 +231,24 @@ func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 			}
 			one := &out[len(out)-1]
 			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,
-				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items,
+				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: a.sent(s), numbers: s.statement.Items,
 				More: len(s.statement.Items)})
+		}
+	}
+	return out
+}
+
+// sent returns what another machine sent of a statement, whose items stay there; never nil.
+func (a Access) sent(s withExtraction) []EvidenceItem {
+	out := []EvidenceItem{}
+	if !memoir.IsReceived(s.session.SessionKey) {
+		return out
+	}
+	st := s.statement
+	for _, field := range [][2]string{{"ran", st.Command}, {"in", st.Dir}, {"failed", st.Error}, {"because", st.Cause},
+		{"then passed", st.Fix}, {"reason", st.Detail}, {"files", strings.Join(st.Paths, " ")}} {
+		if field[1] != "" {
+			out = append(out, EvidenceItem{Text: field[0] + ": " + a.Clean(field[1])})
 		}
 	}
 	return out

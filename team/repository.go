@@ -205,14 +205,16 @@ func git(ctx context.Context, top, input string, most int64, args ...string) (ou
 // filters.
 func readFolder(ctx context.Context, u project.Upstream, known string) (r reading, err error) {
 	r = reading{files: map[string]string{}, gone: map[string]bool{}, ignored: map[string]int{}}
-	commit, err := git(ctx, u.Top, "", maxFile, "rev-parse", "--verify", u.Ref+"^{commit}")
+	commit, err := git(ctx, u.Top, "", maxFile, "rev-parse", "--verify", "--quiet", u.Ref+"^{commit}")
 	if r.commit = strings.TrimSpace(commit); err == nil && r.commit != known {
 		err = r.read(ctx, u.Top)
+	} else if err != nil && err.Error() == "exit status 1" { // all that git then says of a name without a commit
+		err = fmt.Errorf("there is no commit at %s", u.Ref)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
 		hint := "trust it again with the name of the branch: `memoir trust --team BRANCH`"
 		if u.Remote {
-			hint = "`git remote set-head origin --auto` names the default branch of origin"
+			hint = "once origin has a commit: `git fetch`, then `git remote set-head origin --auto`"
 		}
 		err = memoir.Errorf(memoir.CodeInvalid, hint, "the team memory of %s cannot be read: %w", u.Top, err)
 	}

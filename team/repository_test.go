@@ -262,7 +262,8 @@ func TestAReferenceThatIsMissingIsAnError(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	_, err := FromRepository(t.Context(), s.store, s.home, s.project, s.trusted, s.scanner, now)
-	if memoir.CodeOf(err) != memoir.CodeInvalid || !strings.Contains(memoir.HintOf(err), "git remote set-head origin --auto") {
+	if memoir.CodeOf(err) != memoir.CodeInvalid || !strings.Contains(memoir.HintOf(err), "git remote set-head origin --auto") ||
+		!strings.Contains(err.Error(), "there is no commit at refs/remotes/origin/HEAD") {
 		t.Errorf("%v, %s", err, memoir.HintOf(err))
 	}
 	s.agree()

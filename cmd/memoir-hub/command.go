@@ -250,7 +250,8 @@ func orgSetCommand() *cli.Command {
 			&cli.Float64Flag{Name: "daily-cost", DefaultText: same, Usage: "spend at most `USD` on a UTC day; 0: no limit"},
 			&cli.Float64Flag{Name: "input-price", DefaultText: same, Usage: "`USD` per million tokens"},
 			&cli.Float64Flag{Name: "output-price", DefaultText: same, Usage: "`USD` per million tokens"},
-			&cli.BoolFlag{Name: "review", DisableDefaultText: true, Usage: "generations wait until they are accepted"},
+			&cli.BoolFlag{Name: "review", DisableDefaultText: true,
+				Usage: "generations wait until an admin accepts them; statements do not"},
 		},
 		func(r run) error {
 			return r.hub.Admin(r.args[0]).SetPolicy(r.ctx, func(p *hub.Policy) {

@@ -17,9 +17,10 @@ func memberCommands(p *program) []*cli.Command {
 		teamSubcommand(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
 			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
 				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
-				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing. A key such as\n"+
-				"github.com/acme/shop names a project that you do not share. With --without it instead removes the\n"+
-				"line of MEMORY.md that has TEXT, from every generation and for all. The next one waits without it.",
+				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing. What members send\n"+
+				"does not wait: the others receive it at once. A key such as github.com/acme/shop names a project that\n"+
+				"you do not share. With --without it instead removes the line of MEMORY.md that has TEXT, from every\n"+
+				"generation and for all. The next one waits without it.",
 			[]cli.Flag{
 				&cli.StringSliceFlag{Name: "without", Usage: "leave the line that has `TEXT` out; may be repeated"}, yesFlag()},
 			"memoir team accept", "memoir team accept github.com/acme/shop --yes",

@@ -123,8 +123,11 @@ func (p *program) sayPromoted(c *cli.Context, st *store.Store, what store.Forget
 	for _, row := range rows {
 		for _, dir := range row.Directories {
 			for _, name := range team.PromotedFrom(dir, forgotten) {
-				p.ui.warn("`memoir team demote "+team.IDOf(name)+"` there ends that; the history of git keeps it",
-					"%s remains: it was promoted", filepath.Join(dir, team.Folder, name))
+				hint := "`memoir team demote " + team.IDOf(name) + "` there ends that; the history of git keeps it"
+				if team.Demoted(dir, team.IDOf(name)) {
+					hint = "it is demoted: nobody is told it once that is on the default branch; the history of git keeps it"
+				}
+				p.ui.warn(hint, "%s remains: it was promoted", filepath.Join(dir, team.Folder, name))
 			}
 		}
 	}

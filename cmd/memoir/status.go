@@ -300,6 +300,9 @@ func (p *program) teamStatus(c *cli.Context) error {
 		for _, s := range out.Shares {
 			p.statusLine("shared", fmt.Sprintf("%s as %s: %d sent, %d received", s.ProjectID, s.Key, s.Sent, s.Received))
 		}
+		if len(out.Shares) == 0 {
+			p.statusLine("shared", "no project; `memoir team share` shares one")
+		}
 		p.statusLine("sync", saySync(*out))
 		p.sayWithdrawals(*out)
 		statusList(p, "kept here", out.Held, sayHeld)

@@ -29,8 +29,8 @@ func teamCommand(p *program) *cli.Command {
 		Name: "team", Category: groupTeam,
 		Usage: "share projects with your other machines and with other people",
 		Description: help("No statement leaves this machine before `memoir team share` names a project. Then its\n"+
-			"statements, without secrets, go to the hub after each run: also texts of commits and pull requests,\n"+
-			"with the names in them, and what you said, in your words. Only your own machines get that from the hub, but\n"+
+			"statements, without secrets, go to the hub after each run: also texts of commits, with names but no\n"+
+			"address of mail, and what you said, in your words. Only your own machines get that from the hub, but\n"+
 			"whoever runs it can read it. docs/teams.md lists what leaves. Alone it prints `memoir team status`.",
 			"memoir team join https://hub.example.com", "memoir team share", "memoir team status"),
 		Flags:  []cli.Flag{jsonFlag()},
@@ -121,6 +121,9 @@ func (p *program) syncs(what int) cli.ActionFunc {
 				statusList(p, "kept here", r.Held, sayHeld)
 				if r.Received > 0 {
 					p.ui.sayHint("`memoir run` consolidates what was received")
+				}
+				if shares, _, _ := o.Store.Shares(c.Context); len(shares) == 0 {
+					p.ui.sayHint("no project is shared: `memoir team share` shares one")
 				}
 			})
 		})
@@ -252,7 +255,7 @@ func (p *program) share(c *cli.Context) error {
 			for i := range min(5, len(lines)) { // from the whole list
 				p.ui.say("  %s", memoir.Cut(lines[i*max(1, len(lines)/5)], maxText))
 			}
-			p.ui.say("%s", says)
+			p.ui.say("%s%s", says, map[bool]string{true: "; --dry-run prints all"}[len(lines) > 5])
 			if err = p.confirm(c, "share "+row.ID+" as "+key, opts.Home); err == nil {
 				row, err = p.registered(c, st, ref, here)
 			}
@@ -345,10 +348,14 @@ func describeLeaving(leaves []team.Statement, already store.Share) (lines []stri
 		}
 		lines[i] += " [" + slices.Max(days[line]) + more + "]"
 	}
-	says = count(len(leaves), "statement") + " would leave: "
-	if already.Key != "" {
+	switch says = count(len(leaves), "statement") + " would leave: "; {
+	case len(leaves) == 0:
+		return lines, "no statement would leave yet"
+	case already.Sent >= len(leaves):
+		says = countAre(len(leaves), "statement") + " at the hub: "
+	case already.Key != "":
 		says = fmt.Sprintf("%s: %d have left, and the rest leaves with the next run: ", count(len(leaves), "statement"),
-			min(already.Sent, len(leaves)))
+			already.Sent)
 	}
-	return lines, says + cmp.Or(byRule(kinds), "none")
+	return lines, says + byRule(kinds)
 }

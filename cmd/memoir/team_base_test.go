@@ -109,7 +109,10 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 
 	// The next statement is there at once, and the hub's line takes its place.
 	b.said("three", "Hello.", "make three", committed("cut the log", "it filled the disk of the runner"))
-	sync()
+	b.run()
+	if said := a.run(); !strings.Contains(said, "new from the team: 2 lines;") { // and not the hub's line of anna's session
+		t.Error(said)
+	}
 	_, text = a.memory()
 	late := `it filled the disk of the runner. (from the team: ben) [ben-`
 	if strings.Count(text, late) != 1 || strings.Contains(a.base(), "filled the disk") {

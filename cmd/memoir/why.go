@@ -73,7 +73,7 @@ func (p *program) printWhy(out operation.Why) {
 		}
 	}
 	if n := len(out.Statements); n > 0 {
-		p.ui.say("%s", count(n, "statement"))
+		p.ui.say("%s%s", count(n, "statement"), map[bool]string{true: "; no line of the memory says it"}[len(out.Lines) == 0])
 	}
 	if len(out.Statements) > 1 {
 		p.ui.sayHint("`memoir why ID` shows one of them with all its sessions")
@@ -119,7 +119,7 @@ func reviewCommand(p *program) *cli.Command {
 			"nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
 		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
-			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, not only ten rules"}},
+			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, though little of the rest is a rule"}},
 		Action: p.review,
 	}
 }

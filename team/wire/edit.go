@@ -58,7 +58,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(memoir.Vis
 func (l Leaving) Edit(e Edit, taken map[string]bool) (leaf Edit, stays string) {
 	e.Before, e.After = oneLine(l.Relative(e.Before)), oneLine(l.Relative(e.After))
 	st := memoir.Statement{Text: e.Before, Detail: e.After}
-	stays = cmp.Or(l.Secret(st), outside(st))
+	stays = cmp.Or(l.Secret(st), personal(st, true))
 	for e.Hash = e.Of(); taken[e.Hash]; e.Hash = e.Of() {
 		e.Again++
 	}

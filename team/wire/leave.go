@@ -34,7 +34,7 @@ func (l Leaving) Of(e memoir.Extraction, taken map[string]bool) (out []Statement
 		}
 		one.Own = Said(st)
 		b := body{Statement: Bare(st, l.Relative)}
-		why := cmp.Or(l.Secret(b.Statement), outside(b.Statement))
+		why := cmp.Or(l.Secret(b.Statement), personal(b.Statement, one.Own))
 		for one.Hash = ""; one.Hash == "" || taken[one.Hash]; b.Again++ {
 			one.Body, _ = json.Marshal(b) // of plain fields
 			one.Hash = Of(one.Session, one.Own, one.Day, one.Body)
@@ -54,11 +54,15 @@ func (l Leaving) Of(e memoir.Extraction, taken map[string]bool) (out []Statement
 // elsewhere matches a path below a person's directory. Hidden directories of programs are alike everywhere.
 var elsewhere = regexp.MustCompile(`(?:^|[^\w./-])(?:~/[^.\s]|/(?:home|Users|Volumes|mnt)/)`)
 
-// outside says that a statement names a directory outside of the project; it is empty if it names none.
-func outside(st memoir.Statement) string {
+// personal says that a statement names a directory outside of the project, or has an address of mail, unless the person
+// gave it; it is empty if neither is so.
+func personal(st memoir.Statement, own bool) string {
 	for _, text := range st.Texts() {
-		if elsewhere.MatchString(*text) {
+		switch {
+		case elsewhere.MatchString(*text):
 			return "it names a directory outside of the project"
+		case !own && memoir.HasMail(*text):
+			return "it has what looks like an address of mail"
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // A Base is the memory that a hub made for all machines of a team. Its lines are the same on each of them. A machine
@@ -123,8 +124,8 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 }
 
 // Alone returns the memory of a home that has nothing else: the lines of the base are told, and skills stay away, since
-// nobody there accepts any. What agents wrote of their work is not told: git has it, and they may have listened to
-// strangers.
+// nobody there accepts any. Nor is told what agents wrote of their work: git has it, and they may have listened to
+// strangers; nor what may have repaired a failure by chance, in one session.
 func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	in := Input{Project: project, Base: b, Accepted: map[string]int64{}}
 	out, _ := in.based(projectName(project), memoryBudget, DefaultMemoryBytes)
@@ -133,6 +134,17 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	}
 	told := readPage(out.MemoryMD)
 	told.drop(headRecent)
+	chance := map[string]int{} // by line: sessions
+	for _, e := range b.Sessions {
+		for _, st := range e.Statements {
+			if extract.Chance(st) {
+				chance[LineOf(st)]++
+			}
+		}
+	}
+	for _, s := range told.sections {
+		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return chance[untold(line)] == 1 })
+	}
 	summary := summarise(in, told, nil, summaryBudget)
 	out.MemorySummary, _, _ = strings.Cut(summary, "\n"+headMap+"\n") // the other files are not there
 	out.Skills = nil

@@ -83,6 +83,10 @@ func Evident(st memoir.Statement) bool {
 	})
 }
 
+// Chance reports whether a failure may have gone without what is said to have repaired it: another command, to which
+// the error does not point.
+func Chance(st memoir.Statement) bool { return st.Signal == signalRepaired && !Evident(st) }
+
 // Ran reports whether a command line has the command that passed after a failure, or the same change of arguments.
 func Ran(line string, st memoir.Statement) bool {
 	wrong, came := change(st)

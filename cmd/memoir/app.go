@@ -289,8 +289,8 @@ func spareWord(c *cli.Context, word string) error {
 
 // exclusive are pairs of flags that mean two different things.
 var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"},
-	{"line", "match"}, {"line", "purge"}, {"line", "undo"}, {"last", "at"}, {"last", "context"},
-	{"last", "budget"}, {"journal", "recent"}, {"journal", "category"}}
+	{"line", "match"}, {"line", "purge"}, {"line", "undo"}, {"line", "dry-run"}, {"undo", "dry-run"},
+	{"last", "at"}, {"last", "context"}, {"last", "budget"}, {"journal", "recent"}, {"journal", "category"}}
 
 // choices are the values of flags, by the placeholders in their usage.
 func choices() map[string][]string {

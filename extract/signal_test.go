@@ -253,6 +253,20 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 	}
 }
 
+func TestAPostIsShownByTheFileOfItsBody(t *testing.T) {
+	t.Parallel()
+	e, err := NewBuiltin().Extract(t.Context(), talk("$ cat > body.md <<'EOF'\n## Why\nThe pool kept dead sockets.\nEOF",
+		"$ gh pr create --title Retry --body-file body.md", "=> https://example.test/a/b/pull/12", "$ gh pr edit 12 --title Again"))
+	for _, st := range e.Statements {
+		if !slices.Equal(st.Items, []int{1, 3}) {
+			t.Errorf("%q: %v", st.Text, st.Items)
+		}
+	}
+	if err != nil || len(e.Statements) != 2 {
+		t.Errorf("%+v, %v", e.Statements, err)
+	}
+}
+
 // Of commands, answers, posts and failures only some are told: those that one look or the next try does not tell.
 func TestWhatAnybodySeesIsNotTold(t *testing.T) {
 	t.Parallel()

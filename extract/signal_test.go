@@ -253,6 +253,19 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 	}
 }
 
+func TestARuleThatLostASecretIsNotPushedOut(t *testing.T) {
+	t.Parallel()
+	lines := []string{"> From now on use [REDACTED:generic-api-key]", "~ a.go"}
+	for n := range 40 {
+		lines = append(lines, fmt.Sprintf("< The client in `a%d.go` drops token %d because `reset%d()` clears the header before "+
+			"each request, which `send%d()` of the pool of workers repeats until the socket is closed.", n, n, n, n), "> next", "~ a.go")
+	}
+	got := statementsOf(t, talk(lines...), memoir.StatementClaim)
+	if !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "is left out") }) || len(got) < 10 || len(got) == 41 {
+		t.Errorf("%d: %q", len(got), got)
+	}
+}
+
 func TestAPostIsShownByTheFileOfItsBody(t *testing.T) {
 	t.Parallel()
 	e, err := NewBuiltin().Extract(t.Context(), talk("$ cat > body.md <<'EOF'\n## Why\nThe pool kept dead sockets.\nEOF",

@@ -64,7 +64,8 @@ func (f Failed) Same(st memoir.Statement) bool {
 func Agree(a, b memoir.Statement) bool {
 	wrongA, newA := change(a)
 	wrongB, newB := change(b)
-	return a.Fix == b.Fix || launcher(a) != "" && launcher(a) == launcher(b) || slices.ContainsFunc(wrongA, func(w string) bool { return slices.Contains(wrongB, w) }) ||
+	return a.Fix == b.Fix || launcher(a) != "" && launcher(a) == launcher(b) ||
+		slices.ContainsFunc(wrongA, func(w string) bool { return slices.Contains(wrongB, w) }) ||
 		len(wrongA)+len(wrongB) == 0 && len(newA) > 0 && slices.Equal(newA, newB)
 }
 

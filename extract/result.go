@@ -22,7 +22,8 @@ func reportsError(text string) bool {
 }
 
 // ResultText returns of a result the first lines that report an error, and the last lines if a command or a failed call
-// gave it, in at most most bytes. Other results have none. reports is whether the call failed or a line reports an error.
+// gave it, in at most most bytes. Other results have none. reports says whether the call failed or a line reports an
+// error.
 func ResultText(it memoir.Item, most int) (text string, reports bool) {
 	if it.Kind != memoir.ItemTool || !it.Shell() && !it.Failed {
 		return "", false

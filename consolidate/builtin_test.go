@@ -72,10 +72,14 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"a rule of one session is shown as that", "## Said once", many(1, "Preferences: rule: “always use tabs”"),
 			[]string{"- “always use tabs” (said once, 2026-07-01) " + last(1) + "]"}},
 		{"another number is another rule", "## Said once", []memoir.Extraction{
-			session(0, id(1), "Preferences: rule: “from now on always listen on port 8080 in development, never on another”"),
-			session(1, id(2), "Preferences: rule: “from now on always listen on port 9090 in development, never on another”"),
-		}, []string{"- “from now on always listen on port 9090 in development, never on another” (said once, 2026-07-01) " + last(2) + "]",
-			"- “from now on always listen on port 8080 in development, never on another” (said once, 2026-07-01) " + last(1) + "]"}},
+			session(0, id(1), "Preferences: rule: “in development the server listens on port 8080, never on another”"),
+			session(1, id(2), "Preferences: rule: “in development the server listens on port 9090, never on another”"),
+		}, []string{"- “in development the server listens on port 9090, never on another” (said once, 2026-07-01) " + last(2) + "]",
+			"- “in development the server listens on port 8080, never on another” (said once, 2026-07-01) " + last(1) + "]"}},
+		{"of two rules on what always holds, the newer number holds", "## Said once", []memoir.Extraction{
+			session(0, id(1), "Preferences: rule: “always listen on port 8080 in development”"),
+			session(1, id(2), "Preferences: rule: “always listen on port 9090 in development”"),
+		}, []string{"- “always listen on port 9090 in development” (said once, 2026-07-01) " + last(2) + "]"}},
 		{"and is no wish", "## User preferences", many(1, "Preferences: rule: “always use tabs”"), nil},
 		{"a command cites the sessions that ran it", "## Build, test and other commands", []memoir.Extraction{
 			session(0, id(1), "Commands: test: `go test ./...` (3 times)"),

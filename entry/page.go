@@ -221,6 +221,25 @@ func (b Book) Erase(ctx context.Context, keys []string) error {
 	return nil
 }
 
+// TakenOff reports whether a person removed the line of a journal entry, given by its session key, from its page. It is
+// false for other keys, and for a line that is not written to its page yet.
+func (b Book) TakenOff(ctx context.Context, key string) (bool, error) {
+	if !memoir.IsJournal(key) {
+		return false, nil
+	}
+	of := store.EntryFilter{ID: memoir.EntryID(key), Disabled: true}
+	found, err := b.Store.Entries(ctx, of)
+	of.Unfiled = true
+	unfiled, fault := b.Store.Entries(ctx, of)
+	if err = errors.Join(err, fault); err != nil || len(found) == 0 || len(unfiled) > 0 {
+		return false, err
+	}
+	e := found[0]
+	e.Text = b.Redact(e.Text) // by the rules for secrets that count now, as in the page
+	page, err := b.Page(e.ProjectID, dayOf(e))
+	return err == nil && without(page, e) == page, err
+}
+
 // bare is a line of a page without its list mark and surplus space; "" for a heading.
 func bare(line string) string {
 	text := strings.Join(strings.Fields(line), " ")

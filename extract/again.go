@@ -59,12 +59,24 @@ func (f Failed) Same(st memoir.Statement) bool {
 	})
 }
 
-// Agree reports whether what passed after two failures is the same command, or the same change of the arguments.
+// Agree reports whether what passed after two failures is the same command, or the same change of the arguments, or
+// starts the program that was missing by the same launcher.
 func Agree(a, b memoir.Statement) bool {
 	wrongA, newA := change(a)
 	wrongB, newB := change(b)
-	return a.Fix == b.Fix || slices.ContainsFunc(wrongA, func(w string) bool { return slices.Contains(wrongB, w) }) ||
+	return a.Fix == b.Fix || launcher(a) != "" && launcher(a) == launcher(b) ||
+		slices.ContainsFunc(wrongA, func(w string) bool { return slices.Contains(wrongB, w) }) ||
 		len(wrongA)+len(wrongB) == 0 && len(newA) > 0 && slices.Equal(newA, newB)
+}
+
+// launcher returns the program that started the one that was missing; "" if none did.
+func launcher(st memoir.Statement) string {
+	before, after := runsOf(st.Command), runsOf(st.Fix)
+	if len(before) == 0 || len(after) == 0 || !notFound.MatchString(st.Error) ||
+		!slices.Contains(after[0].args, before[0].program) {
+		return ""
+	}
+	return after[0].program
 }
 
 // Evident reports whether the error of a failure itself points to what passed: it names a word of that command, or one

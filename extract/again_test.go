@@ -50,6 +50,7 @@ func TestFixesAgreeIfTheyChangeTheSame(t *testing.T) {
 		{noLibrary, fixedBy("cargo test x --lib", noLibrary.Error, "cargo test --bin app x"), true},
 		{noLibrary, fixedBy("cargo test x --lib", noLibrary.Error, "cargo test x --lib -p core"), false},
 		{missing, fixedBy("lint b.yml", missing.Error, "mise x lint -- lint b.yml"), true},
+		{missing, fixedBy("lint b.yml", missing.Error, "mise exec lint -- lint b.yml"), true},
 		{missing, fixedBy("lint b.yml", missing.Error, "npx lint b.yml"), false},
 	} {
 		if got := extract.Agree(test.a, test.b); got != test.want {

@@ -121,7 +121,7 @@ func causes(s *session) []candidate {
 			continue
 		}
 		pulls[p.title] = true
-		c := state(signal, memoir.StatementFinding, p.label()+": "+why, p.item)
+		c := state(signal, memoir.StatementFinding, p.label()+": "+why, p.items()...)
 		c.Cause = why
 		out = append(out, c)
 	}

@@ -78,31 +78,34 @@ func missingProgram(r *run) string {
 	return m[1] + m[2]
 }
 
-// substituted finds the replacement of a program that was not found: another program with the same arguments, or the
-// program behind a launcher or by its path. What installed it is a repair.
+// substituted finds the replacement of a program that was not found: the program behind a launcher or by its path, or
+// another program with the same arguments if it did something. What installed it is a repair.
 func (s *session) substituted(r *run, name string, later []*run) (candidate, bool) {
 	for _, l := range later {
-		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand || didNothing(l.call.output) {
+		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand {
 			continue
 		}
-		at := slices.Index(l.args, name)
 		switch {
 		case l.program == name:
 			return candidate{}, false
-		case path.Base(l.program) == name, at >= 0 && launchesAt(l, at),
-			len(r.args) > 0 && slices.Equal(l.args, r.args) && !viewers[l.program]:
+		case path.Base(l.program) == name, l.launches(name, r.args), len(r.args) > 0 &&
+			slices.Equal(l.args, r.args) && !viewers[l.program] && !didNothing(l.call.output):
 			return failure(r, name+": command not found", l.text, l.item), true
 		}
 	}
 	return candidate{}, false
 }
 
-// launchesAt reports whether a launcher such as npx starts the program at an argument.
-func launchesAt(l *run, at int) bool {
-	if _, g := grammarOf(l.program, l.args[0]); g == byCommand || g == byOwnCommand {
-		return true
+// launches reports whether a run starts a program: it is a launcher such as npx, or the program ends it with some
+// arguments.
+func (l *run) launches(name string, args []string) bool {
+	at := slices.Index(l.args, name)
+	if at < 0 || viewers[l.program] {
+		return false
 	}
-	return strings.HasPrefix(path.Base(l.program), "python") && at > 0 && l.args[at-1] == "-m"
+	_, g := grammarOf(l.program, l.args[0])
+	return g == byCommand || g == byOwnCommand || at > 0 && l.args[at-1] == "-m" ||
+		len(args) > 0 && slices.Equal(l.args[len(l.args)-min(len(args)+1, len(l.args)):], append([]string{name}, args...))
 }
 
 // usageWords mark error messages about a command's arguments.

@@ -185,6 +185,8 @@ func (s *saying) overturns(e *saying) bool {
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
 	case e.Signal == signalRefused && s.Kind == memoir.StatementCommand: // what passes for others may be refused here
 		return within(e.rejects, s.wants) && memoir.MemberOf(s.from.SessionKey) == memoir.MemberOf(e.from.SessionKey)
+	case s.otherNumber(e):
+		return true
 	case len(less(s.scope, e.scope)) > 0:
 		return false
 	case within(s.rejects, e.wants): // not of another verb: "write docs, not tests"
@@ -195,6 +197,16 @@ func (s *saying) overturns(e *saying) bool {
 	}
 	return s.otherValue(e)
 }
+
+// otherNumber reports whether two sentences that say what always holds differ in one number only, wherever it stands.
+func (s *saying) otherNumber(e *saying) bool {
+	now, was := slices.Concat(s.wants, s.scope), slices.Concat(e.wants, e.scope)
+	differ := append(less(now, was), less(was, now)...)
+	always := func(s *saying) bool { return hasAny(lowerWords(s.Quote), "always") && len(s.rejects) == 0 }
+	return len(differ) == 2 && len(now) == len(was) && !slices.ContainsFunc(differ, notNumber) && always(s) && always(e)
+}
+
+func notNumber(w string) bool { return !strings.Contains("0123456789", w[:1]) }
 
 // otherValue reports whether sentences differ in one thing of which there is one: a number, a language, a program, or
 // what a verb names.
@@ -209,7 +221,7 @@ func (s *saying) otherValue(e *saying) bool {
 	one := slices.ContainsFunc(s.wants, func(w string) bool { return single[w] && slices.Contains(e.wants, w) })
 	same, whole := s.wants.Shared(e.wants)+s.scope.Shared(e.scope), slices.Equal(s.scope, e.scope)
 	switch {
-	case other(func(w string) bool { return !strings.Contains("0123456789", w[:1]) }):
+	case other(notNumber):
 		return same > 2 || one || s.changes
 	case other(func(w string) bool { return !strings.HasPrefix(w, "in_") }):
 		return true

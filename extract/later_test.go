@@ -54,6 +54,7 @@ func TestALaterSentenceOverturnsWhatCannotHoldBesideIt(t *testing.T) {
 		{"Comments must be in Spanish.", "Comments must be in English."},
 		{"Keep lines under 100 characters.", "Keep lines under 120 characters."},
 		{"Always use Node 18.", "Always use Node 20."},
+		{"Always listen on port 8080.", "Always listen on port 9090."},
 		{"Indent YAML with 4 spaces.", "From now on indent YAML with 2 spaces."},
 		{"Always use double quotes in TypeScript.", "From now on use single quotes in TypeScript."},
 		{"Branch names start with feature/.", "From now on branch names start with feat/."},
@@ -159,6 +160,8 @@ func TestSentencesThatBothHoldStay(t *testing.T) {
 		{"Name tests after the bug.", "From now on name branches after the issue."},
 		{"Write commit messages in English.", "Write comments in German."},
 		{"Tests run on Node 18.", "Tests run on Node 20."},
+		{"Never listen on port 8080.", "Never listen on port 9090."},
+		{"Always listen on port 8080 for health.", "Always listen on port 9090 for metrics."},
 	} {
 		pairs := [][]string{{test.one, test.other}, {test.other, test.one}}
 		if strings.HasPrefix(test.one, "Never push") && !strings.HasPrefix(test.other, "Never") {

@@ -24,6 +24,7 @@ const (
 // opened or edited pull request or issue, an approved plan.
 type post struct {
 	item   int
+	wrote  int // the item that wrote the file with the body; 0: there is none
 	kind   string
 	number string // of a pull request or issue, if known
 	hash   string // of a commit, abbreviated, if known
@@ -48,7 +49,9 @@ func (s *session) publish(p post, replaces bool) {
 	if old := s.standing(p.kind, p.number); old != nil && replaces {
 		p.number, p.title = cmp.Or(p.number, old.number), cmp.Or(p.title, old.title)
 		if p.kind != postCommit || p.title == old.title {
-			p.body = cmp.Or(p.body, old.body)
+			if p.body == "" {
+				p.body, p.wrote = old.body, old.wrote
+			}
 		}
 		old.void = true
 	}
@@ -91,7 +94,7 @@ func (s *session) commit(r *run) {
 	p := post{item: r.item, kind: postCommit}
 	text := strings.Join(r.options("-m", "--message", "-am", "-sm", "-asm"), "\n\n")
 	if text == "" {
-		text = s.textOf(r, "-F", "--file")
+		text, p.wrote = s.textOf(r, "-F", "--file")
 	}
 	p.title, p.body, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.Contains(r.call.output, "] ") {
@@ -140,16 +143,25 @@ func (s *session) worksIn(r *run) string {
 	return r.dir
 }
 
-// textOf returns the text of the file that an option names, or of standard input for "-".
-func (s *session) textOf(r *run, options ...string) string {
+// textOf returns the text of the file that an option names, with the item that wrote it, or standard input for "-".
+func (s *session) textOf(r *run, options ...string) (text string, item int) {
 	name, ok := r.option(options...)
 	switch {
 	case !ok:
-		return ""
+		return "", 0
 	case name == "-" || name == "":
-		return r.stdin
+		return r.stdin, 0
 	}
-	return s.texts[s.relative(join(join(s.root, r.dir), name))]
+	file := s.texts[s.relative(join(join(s.root, r.dir), name))]
+	return file.text, file.item
+}
+
+// items returns the items that show a post.
+func (p post) items() []int {
+	if p.wrote > 0 && p.wrote < p.item {
+		return []int{p.wrote, p.item}
+	}
+	return []int{p.item}
 }
 
 // request records a pull request or an issue that a command of gh or glab opens, edits, closes or shows.
@@ -167,7 +179,9 @@ func (s *session) request(r *run) {
 	case "create", "new", "edit", "update":
 		p.title, _ = r.option("--title", "-t")
 		p.body, _ = r.option("--body", "-b", "--description", "-d")
-		p.body = cmp.Or(p.body, s.textOf(r, "--body-file", "-F"))
+		if p.body == "" {
+			p.body, p.wrote = s.textOf(r, "--body-file", "-F")
+		}
 		s.publish(p, words[2] == "edit" || words[2] == "update")
 	case "view": // what opened it may not have told the number
 		seen := gjson.Parse(r.call.output)
@@ -279,7 +293,7 @@ func posted(s *session) []candidate {
 			body == "" && (bodies || len(titles) > 0) || housekeeping(p.title)) {
 			continue
 		}
-		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
+		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.items()...)
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
 			prose := slices.DeleteFunc(p.paragraphs(), func(one paragraph) bool { return one.bullet })

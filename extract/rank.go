@@ -84,7 +84,7 @@ func (s *session) stillHolds(c *candidate) bool {
 		words := c.Quote
 		*c = state(memoir.SignalCut, memoir.StatementClaim, "a rule that had a secret is left out: "+quote(words),
 			c.Items...)
-		c.Quote = words
+		c.Quote, c.worth = words, maxWorth+1 // it waits in review, so claims of the agent do not push it out
 	}
 	return (c.Signal == memoir.SignalCut || !strings.Contains(c.Quote, "[REDACTED")) &&
 		!slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })

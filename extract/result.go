@@ -22,10 +22,11 @@ func reportsError(text string) bool {
 }
 
 // ResultText returns of a result the first lines that report an error, and the last lines if a command or a failed call
-// gave it, in at most most bytes. Other results have none.
-func ResultText(it memoir.Item, most int) string {
+// gave it, in at most most bytes. Other results have none. reports says whether the call failed or a line reports an
+// error.
+func ResultText(it memoir.Item, most int) (text string, reports bool) {
 	if it.Kind != memoir.ItemTool || !it.Shell() && !it.Failed {
-		return ""
+		return "", false
 	}
 	output := it.Output
 	if !it.Failed {
@@ -48,7 +49,7 @@ func ResultText(it memoir.Item, most int) string {
 			}
 		}
 	}
-	reports := len(lines)
+	errors := len(lines)
 	for end := output; end != "" && most > 0; {
 		at := strings.LastIndexByte(end, '\n')
 		if !take(end[at+1:]) {
@@ -56,6 +57,6 @@ func ResultText(it memoir.Item, most int) string {
 		}
 		end = end[:max(at, 0)]
 	}
-	slices.Reverse(lines[reports:])
-	return strings.Join(lines, "\n")
+	slices.Reverse(lines[errors:])
+	return strings.Join(lines, "\n"), it.Failed || errors > 0
 }

@@ -16,14 +16,14 @@ type session struct {
 	root      string // the directory that paths are made relative to; may be empty
 	turns     []*turn
 	calls     []*call
-	runs      []*run            // of all calls
-	edits     []int             // items that changed a file, ascending
-	texts     map[string]string // written by the session, by path relative to root
-	posts     []post            // commits, pull requests and approved plans, in order
-	worktrees map[string]bool   // directories of working trees that commands in the project added
-	named     map[string]string // command -> the instruction file, read by the session, that names it
-	gone      map[string]int    // path -> the item that removed or restored the file
-	left      map[string]int    // word of code -> the item of the edit that removed it last
+	runs      []*run             // of all calls
+	edits     []int              // items that changed a file, ascending
+	texts     map[string]written // written by the session, by path relative to root
+	posts     []post             // commits, pull requests and approved plans, in order
+	worktrees map[string]bool    // directories of working trees that commands in the project added
+	named     map[string]string  // command -> the instruction file, read by the session, that names it
+	gone      map[string]int     // path -> the item that removed or restored the file
+	left      map[string]int     // word of code -> the item of the edit that removed it last
 	items     []memoir.Item
 }
 
@@ -52,7 +52,7 @@ const maxMessage = 64 << 10
 
 func arrange(in Input) *session {
 	s := &session{Session: in.Session, items: in.Items, root: strings.TrimSuffix(in.Session.CWD, "/"),
-		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, left: map[string]int{},
+		texts: map[string]written{}, worktrees: map[string]bool{}, gone: map[string]int{}, left: map[string]int{},
 		named: map[string]string{}}
 	parser := newShellParser()
 	t := &turn{}
@@ -136,7 +136,7 @@ func (s *session) change(it *memoir.Item, diff string) {
 		}
 		switch verb + ": " {
 		case addFile:
-			s.write(name, strings.ReplaceAll(strings.TrimPrefix(lines, "+"), "\n+", "\n"))
+			s.write(it.N, name, strings.ReplaceAll(strings.TrimPrefix(lines, "+"), "\n+", "\n"))
 			s.edits = append(s.edits, it.N)
 		case updateFile:
 			s.edits = append(s.edits, it.N)
@@ -162,7 +162,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 		return
 	}
 	for _, w := range wrote {
-		s.write(w.path, w.text)
+		s.write(it.N, w.path, w.text)
 	}
 	s.learn(it, runs)
 	s.post(c)
@@ -203,9 +203,15 @@ func (r *run) removes() (names []string, to string) {
 // maxTexts bounds the files whose texts are kept, for commits that read their message from one.
 const maxTexts = 50
 
-func (s *session) write(name, text string) {
+// written is a text with the item that wrote it.
+type written struct {
+	item int
+	text string
+}
+
+func (s *session) write(item int, name, text string) {
 	if text != "" && len(text) <= maxMessage && len(s.texts) < maxTexts {
-		s.texts[s.relative(name)] = text
+		s.texts[s.relative(name)] = written{item, text}
 	}
 }
 

@@ -174,7 +174,9 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"an option that it does not name":  {memoir.StatementFailure, []string{"! cargo test --release", "=> error: unexpected argument 'x' found", "$ cargo test --quiet", "=> ok"}, ""},
 		"a run that passed when run again": {memoir.StatementFailure, []string{"! go test ./...", "=> FAIL app", "$ go test ./...", "=> ok"}, ""},
 		"a fix after an edit":              {memoir.StatementFailure, []string{"! pytest -q", "=> bash: pytest: command not found", "~ a.py", "$ cargo test --quiet"}, ""},
-		"a fix that did nothing":           {memoir.StatementFailure, []string{"! just build", "=> just: command not found", "$ npx just build", "=> nothing to do"}, ""},
+		"another program that did nothing": {memoir.StatementFailure, []string{"! just build", "=> just: command not found", "$ make build", "=> nothing to do"}, ""},
+		"a launcher in a longer line":      {memoir.StatementFailure, []string{"! hooks install --all && git add a.go", "=> zsh:1: command not found: hooks", "$ tool x hooks -- hooks install --all && git add a.go", "=> nothing to install"}, "`hooks install --all` failed: hooks: command not found; fixed by `tool x hooks -- hooks install --all`"},
+		"its name with other arguments":    {memoir.StatementFailure, []string{"! hooks install --all", "=> zsh:1: command not found: hooks", "$ git log -- hooks"}, ""},
 		"a longer word for the option":     {memoir.StatementFailure, []string{"! cargo fmt --check && cargo test cache --lib", "=> error: no library targets found in package `app`", "$ cargo test cache"}, "`cargo test cache --lib` failed: error: no library targets found in package `app`; fixed by `cargo test cache`"},
 		"a word of a list":                 {memoir.StatementFailure, []string{"! gh run view 7 --json jobs,tries", "=> Unknown JSON field: \"tries\"", "$ gh run view 7 --json jobs,attempt"}, "fixed by `gh run view 7 --json jobs,attempt`"},
 		"a word that the list still has":   {memoir.StatementFailure, []string{"! gh run view 7 --json jobs,tries", "=> Unknown JSON field: \"tries\"", "$ gh run view 8 --json tries"}, ""},
@@ -249,6 +251,33 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestARuleThatLostASecretIsNotPushedOut(t *testing.T) {
+	t.Parallel()
+	lines := []string{"> From now on use [REDACTED:generic-api-key]", "~ a.go"}
+	for n := range 40 {
+		lines = append(lines, fmt.Sprintf("< The client in `a%d.go` drops token %d because `reset%d()` clears the header before "+
+			"each request, which `send%d()` of the pool of workers repeats until the socket is closed.", n, n, n, n), "> next", "~ a.go")
+	}
+	got := statementsOf(t, talk(lines...), memoir.StatementClaim)
+	if !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "is left out") }) || len(got) < 10 || len(got) == 41 {
+		t.Errorf("%d: %q", len(got), got)
+	}
+}
+
+func TestAPostIsShownByTheFileOfItsBody(t *testing.T) {
+	t.Parallel()
+	e, err := NewBuiltin().Extract(t.Context(), talk("$ cat > body.md <<'EOF'\n## Why\nThe pool kept dead sockets.\nEOF",
+		"$ gh pr create --title Retry --body-file body.md", "=> https://example.test/a/b/pull/12", "$ gh pr edit 12 --title Again"))
+	for _, st := range e.Statements {
+		if !slices.Equal(st.Items, []int{1, 3}) {
+			t.Errorf("%q: %v", st.Text, st.Items)
+		}
+	}
+	if err != nil || len(e.Statements) != 2 {
+		t.Errorf("%+v, %v", e.Statements, err)
 	}
 }
 

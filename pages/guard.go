@@ -99,8 +99,8 @@ func (g Guard) cookie(r *http.Request) string {
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// Handler passes requests with the token or the browser's cookie to next. It refuses other host names, and changes
-// requested by pages of other origins.
+// Handler passes requests with the token or the browser's cookie to next, and those for the stylesheet. It refuses
+// other host names, and changes requested by pages of other origins.
 func (g Guard) Handler(next http.Handler) http.Handler {
 	g.key = rand.Text()
 	crossing := http.NewCrossOriginProtection()
@@ -128,6 +128,7 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 				SameSite: http.SameSiteStrictMode})
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
+		case r.Method == http.MethodGet && r.URL.Path == "/style.css": // the page of a refusal needs it
 		case !g.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
 			g.Refuse(w, r, http.StatusUnauthorized, Failure{"the token is missing or wrong", "open the address that `" +

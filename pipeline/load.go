@@ -349,7 +349,11 @@ func texts(loaded Loaded) (said []store.Message, packed []byte, err error) {
 			if it.Shell() {
 				tool(it, store.MessageCommand, cutMiddle(strings.TrimSpace(it.Input), maxToolBytes))
 			}
-			tool(it, store.MessageError, extract.ResultText(it, maxToolBytes))
+			if text, reports := extract.ResultText(it, maxToolBytes); reports {
+				tool(it, store.MessageError, text)
+			} else {
+				tool(it, store.MessageOutput, text)
+			}
 			continue
 		}
 		text := cutMiddle(strings.TrimSpace(it.Text), maxMessageBytes)

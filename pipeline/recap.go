@@ -77,7 +77,7 @@ func LoadStored(ctx context.Context, st *store.Store, session memoir.Session, sc
 		switch text := redactor.Text(m.Text); {
 		case m.Kind == store.MessageCommand:
 			it.Kind, it.Origin, it.Tool, it.Input = memoir.ItemTool, memoir.OriginTool, "shell", text
-		case m.Kind == store.MessageError:
+		case m.Kind != "":
 			it.Kind, it.Origin, it.Tool, it.Output = memoir.ItemTool, memoir.OriginTool, cmp.Or(it.Tool, "tool"), text
 		case m.Typed:
 			it.Kind, it.Origin, it.Role, it.Text = memoir.ItemMessage, memoir.OriginTyped, "user", text

@@ -20,9 +20,9 @@ type Filter struct {
 	Replaced bool   // also what something newer replaces
 }
 
-// Kinds are the kinds of hits; as a filter, session stands for the last four.
+// Kinds are the kinds of hits; as a filter, session stands for the last five.
 var Kinds = []string{SourceMemory, SourceHistory, "note", "journal", "message", "session", "said", SourceCommand,
-	SourceError}
+	SourceError, SourceOutput}
 
 // passes reports whether a kind of passages can have hits.
 func (f Filter) passes(k kind) bool {
@@ -39,6 +39,8 @@ func (f Filter) passes(k kind) bool {
 		return k == commandKind
 	case f.Kind == SourceError:
 		return k == errorKind
+	case f.Kind == SourceOutput:
+		return k == outputKind
 	}
 	return f.Kind == "" || !k.alone()
 }

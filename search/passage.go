@@ -30,19 +30,20 @@ const (
 	dayKind            // the day on which a session began: not a place in the session
 	historyKind        // a paragraph of a project's history
 	commandKind        // a command that the agent called
-	errorKind          // what a result says of the success of a call
+	errorKind          // what a result says of a call that failed
+	outputKind         // what a result says of another call
 )
 
 // sources are the kinds' names in hits.
 var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory,
-	SourceCommand, SourceError}
+	SourceCommand, SourceError, SourceOutput}
 
 // alone reports whether each passage of a kind is ranked separately, and not with its document.
 func (k kind) alone() bool { return k == memoryKind || k == historyKind }
 
 // tool reports whether a kind of passages is of tool calls. They count only as the best passage of a session: what was
 // said tells better what it is about.
-func (k kind) tool() bool { return k == commandKind || k == errorKind }
+func (k kind) tool() bool { return k >= commandKind }
 
 // passage is the unit that is found: a line, a statement or a message. The passages of a document are in the
 // order of its source.
@@ -104,8 +105,11 @@ func passagesOf(d store.SessionText) []passage {
 	out = append(out, gap...)
 	for _, m := range d.Tools {
 		p := passage{kind: commandKind, text: m.Text, item: m.Item, at: m.At}
-		if m.Kind == store.MessageError {
+		switch m.Kind {
+		case store.MessageError:
 			p.kind = errorKind
+		case store.MessageOutput:
+			p.kind = outputKind
 		}
 		out = append(out, p)
 	}

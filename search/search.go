@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/store"
@@ -41,6 +42,7 @@ const (
 	SourceHistory = "history"
 	SourceCommand = "command"
 	SourceError   = "error"
+	SourceOutput  = "output"
 )
 
 // Hit is one match of a query. A session has at most one, except in lines of MEMORY.md; a note has one with its line
@@ -54,7 +56,7 @@ type Hit struct {
 	Score     float64   `json:"score"`
 	Match     float64   `json:"match"`        // 0 to 1: the score as a share of what the query could attain
 	Snippet   string    `json:"snippet"`      // one line of at most 100 tokens, neutralised
-	Source    string    `json:"source"`       // memory, history, summary, statement, claim, typed, agent, command or error
+	Source    string    `json:"source"`       // summary, statement, claim, typed, agent, or one of the sources above
 	Session   string    `json:"session"`      // its key; of a line of MEMORY.md, that of the newest that it cites, if any
 	Item      int       `json:"item"`         // of the session; 0: unknown
 	At        time.Time `json:"at,omitzero"`  // of the item, else the session's last; zero: unknown
@@ -80,7 +82,7 @@ func (h Hit) Kind() string {
 		return kind
 	case h.Source == sources[typedKind], h.Source == sources[agentKind]:
 		return "said"
-	case h.Source == SourceCommand, h.Source == SourceError:
+	case slices.Contains(sources[commandKind:], h.Source):
 		return h.Source
 	}
 	return "session"
@@ -88,7 +90,7 @@ func (h Hit) Kind() string {
 
 // inSession reports whether a hit is in a session of an agent.
 func (h Hit) inSession() bool {
-	return slices.Contains([]string{"session", "said", SourceCommand, SourceError}, h.Kind())
+	return slices.Contains(Kinds[slices.Index(Kinds, "session"):], h.Kind())
 }
 
 // Result is the answer to a query.
@@ -276,7 +278,7 @@ func (f *finder) known(hit Hit) bool {
 	})
 }
 
-// hit reads the text of a match. The hit has no snippet if the text was removed meanwhile.
+// hit reads the text of a match. The hit has no snippet if the text was removed meanwhile, also from a journal's page.
 func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error) {
 	var seq int64
 	var path string
@@ -306,6 +308,10 @@ func (f *finder) inSession(ctx context.Context, hit *Hit, d *store.SessionText, 
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return p.kind != dayKind && p.text != "" })
 	}
 	if r.place < 0 || r.place >= len(passages) {
+		return nil
+	}
+	book := entry.Book{Store: f.st, Home: f.home, Redact: f.Redact}
+	if off, _ := book.TakenOff(ctx, d.SessionKey); off { // a page that cannot be read hides nothing
 		return nil
 	}
 	p := passages[r.place]

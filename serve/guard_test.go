@@ -74,4 +74,8 @@ func TestWhoMayAsk(t *testing.T) {
 			t.Errorf("%s lets in: %d", target, answer.Code)
 		}
 	}
+	style := w.send(httptest.NewRequest("GET", "http://"+host+"/style.css", nil))
+	if style.Code != 200 || style.Header().Get("Content-Type") != "text/css; charset=utf-8" {
+		t.Errorf("the page of a refusal has no style: %d", style.Code)
+	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"memoir"
 	"memoir/deliver"
+	"memoir/operation"
+	"memoir/pages"
 	"memoir/store"
 	"memoir/testdata"
 	"memoir/testdata/browser"
@@ -173,6 +175,16 @@ func TestProjectsThatAreInUseComeFirst(t *testing.T) {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+func TestACardFoldsManyDirectories(t *testing.T) {
+	t.Parallel()
+	one := operation.Project{Name: "app", Directories: strings.Fields("/x/1 /x/2 /x/3 /x/4 /x/5")}
+	page, err := pages.Render(templates(), pages.Page{Name: "projects", Data: operation.Projects{Projects: []operation.Project{one}}})
+	shown, folded, ok := strings.Cut(string(page), "<details><summary>2 more directories</summary>")
+	if err != nil || !ok || !strings.Contains(shown, "<br>/x/3") || strings.Contains(shown, "/x/4") || !strings.Contains(folded, "/x/4<br>/x/5") {
+		t.Errorf("%v: %s", err, page)
 	}
 }
 

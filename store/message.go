@@ -10,7 +10,8 @@ import (
 // The kinds of messages that are not said by a person or the agent.
 const (
 	MessageCommand = "command" // a command that the agent called
-	MessageError   = "error"   // what the result of a tool call says of its success
+	MessageError   = "error"   // what the result of a tool call says that failed or that reports an error
+	MessageOutput  = "output"  // the last lines that another command printed
 )
 
 // Message is one text of a session; the caller has redacted it and bounded its length.

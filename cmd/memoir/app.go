@@ -289,8 +289,8 @@ func spareWord(c *cli.Context, word string) error {
 
 // exclusive are pairs of flags that mean two different things.
 var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"},
-	{"line", "match"}, {"line", "purge"}, {"line", "undo"}, {"last", "at"}, {"last", "context"},
-	{"last", "budget"}, {"journal", "recent"}, {"journal", "category"}}
+	{"line", "match"}, {"line", "purge"}, {"line", "undo"}, {"line", "dry-run"}, {"undo", "dry-run"},
+	{"last", "at"}, {"last", "context"}, {"last", "budget"}, {"journal", "recent"}, {"journal", "category"}}
 
 // choices are the values of flags, by the placeholders in their usage.
 func choices() map[string][]string {
@@ -343,11 +343,17 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		names = append(names, f.Names()...)
 	}
 	hint := "`" + c.Command.HelpName + " --help` lists the flags"
+	if takesText.MatchString(c.Command.ArgsUsage) {
+		hint += "; text with dashes, such as a command, is put in quotes"
+	}
 	if near, ok := config.Nearest(name, names); ok {
 		hint = "did you mean --" + near + "?"
 	}
 	return usagef(hint, "%s has no flag %s%s", calledAs(c), "--"[:min(len(name), 2)], name)
 }
+
+// takesText matches the arguments of commands that take any words.
+var takesText = lazyregexp.New(`\b(?:QUERY|TEXT|WORDS)\b`)
 
 // flagName matches the beginning of a flag in an error of the parser, which writes one dash before long names, too.
 var flagName = lazyregexp.New(`(for |argument: )(?:flag )?(-\w\w)`)

@@ -71,6 +71,7 @@ func TestASlipIsAnsweredWithWhatWasMeant(t *testing.T) {
 		{"run --jsno", "run has no flag --jsno", "did you mean --json?"},
 		{"sessions --hom /h", "sessions has no flag --hom", "did you mean --home?"},
 		{"search --all-projects x", "search has no flag --all-projects", "did you mean --all?"},
+		{"search cargo test --lib", "search has no flag --lib", "`memoir search --help` lists the flags; text with dashes, such as a command, is put in quotes"},
 		{"view --limit 3", "view has no flag --limit", "`memoir view --help` lists the flags"},
 		{"-x run", "run has no flag -x", "`memoir run --help` lists the flags"},
 		{"--nosuch", "memoir has no flag --nosuch", "`memoir --help` lists the flags"},

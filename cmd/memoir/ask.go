@@ -146,7 +146,7 @@ func searchCommand(p *program) *cli.Command {
 			"In a project, notes for all projects are found only with --all or --project user.\n"+
 			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
 			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
-			"agent's message), command, error (the result of a call), note or journal.\n"+
+			"agent's message), command, error or output (of a call), note or journal.\n"+
 			"A weak answer has little of the query: probably nothing answers it. Its two best hits are shown.\n"+
 			"Hits far below the best one are counted; --weak shows them.\n"+
 			"Of two hits that speak of the same thing, the newer stands first. --replaced also finds notes and\n"+

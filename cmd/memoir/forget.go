@@ -20,7 +20,7 @@ func forgetCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "forget", Category: groupUse, ArgsUsage: "[SESSION]...",
 		Usage: "remove sessions, notes, a project or a text from memory",
-		Description: help("Forgets sessions, named by their whole id or file; notes and lines of journals, named by the\n"+
+		Description: help("Forgets sessions, named by id or file; notes and lines of journals, named by the\n"+
 			"number that `remember` or `journal add` printed (`memoir search --json` shows it as\n"+
 			"memoir:journal-N); a project with all its sessions; or, with --match, sessions that contain a\n"+
 			"text, and the lines of memory, history and journals with it. It publishes a new generation\n"+
@@ -33,7 +33,7 @@ func forgetCommand(p *program) *cli.Command {
 			"database's free pages are cleared. Of a project, all is removed except the ids of its sessions,\n"+
 			"which --undo needs; the repository stays. While another process holds a project, its memory is\n"+
 			"not rewritten, and the exit code is 4: the next run does it. Asks first; without a terminal it\n"+
-			"needs --yes.",
+			"needs --yes, with which an id must be whole.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
@@ -44,6 +44,7 @@ func forgetCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "line", Usage: "remove the one line of MEMORY.md that contains `TEXT`; its sessions stay"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be removed, and remove nothing"},
 			waitFlag(), yesFlag(), jsonFlag(),
 		},
 		Action: p.forget,
@@ -128,11 +129,12 @@ func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []strin
 		if memoir.CodeOf(err) == memoir.CodeNotFound && isFile(ref) {
 			session, _, err = onlySession(c.Context, ref)
 		}
-		if err == nil && ref != session.Key() && ref != session.ID && !isFile(ref) {
-			err = notFoundf(session.Key(), "%q is only the beginning of an id; forget needs the whole id", ref)
-			if entryRef.MatchString(ref) {
-				err = notFoundf(findsEntries, "no session matches %q", ref)
-			}
+		switch whole := ref == session.Key() || ref == session.ID || isFile(ref); {
+		case err != nil || whole:
+		case entryRef.MatchString(ref):
+			err = notFoundf(findsEntries, "no session matches %q", ref)
+		case c.Bool("yes"): // nobody sees which one it is
+			err = notFoundf(session.Key(), "%q is only the beginning of an id; --yes needs the whole id", ref)
 		}
 		if err != nil {
 			return nil, err
@@ -162,16 +164,17 @@ func (p *program) allOf(c *cli.Context, st *store.Store, sessions []memoir.Sessi
 type forgottenJSON struct {
 	Sessions []string `json:"sessions"`
 	Lines    int      `json:"lines"`
+	DryRun   bool     `json:"dry_run"`
 	pipeline.ForgetReport
 }
 
 // forgetFound shows the sessions and lines, asks, and forgets them.
 func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Options, found pipeline.Found,
 	forget store.Forgetting) error {
+	dry, nothing := c.Bool("dry-run"), pipeline.ForgetReport{Projects: []pipeline.ForgottenIn{}, Removed: []string{}}
 	if found.Empty() && forget.Project == "" {
 		p.ui.say("no match")
-		return p.result(c, nil, forgottenJSON{[]string{}, 0, pipeline.ForgetReport{
-			Projects: []pipeline.ForgottenIn{}, Removed: []string{}}}, func() {})
+		return p.result(c, nil, forgottenJSON{[]string{}, 0, dry, nothing}, func() {})
 	}
 	forget.Keys, forget.Projects = memoir.Map(found.Sessions, memoir.Session.Key), found.Projects
 	do := "remove all memory of " + cmp.Or(kinds(forget.Keys, found.Lines), "the text")
@@ -187,6 +190,10 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}
 	if !c.Bool("json") {
 		p.showFound(found, forget.Text)
+	}
+	if dry {
+		p.ui.say("would %s", do)
+		return p.result(c, nil, forgottenJSON{forget.Keys, len(found.Lines), dry, nothing}, func() {})
 	}
 	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
@@ -216,7 +223,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	for i := range report.Projects {
 		report.Projects[i].Name = p.redact(report.Projects[i].Name)
 	}
-	return p.result(c, nil, forgottenJSON{forget.Keys, len(found.Lines), report}, func() {})
+	return p.result(c, nil, forgottenJSON{forget.Keys, len(found.Lines), false, report}, func() {})
 }
 
 // withdrawForgotten tells the hub what to withdraw. A failure is a warning: the next run tries again.

@@ -212,10 +212,10 @@ func (p *program) forUser(c *cli.Context, found injection) string {
 		return fmt.Sprintf("%s: %s; memory is not updated", found.project, oneLine(p.redact(reason)))
 	}
 	home := p.access(c).Home
-	news, _ := operation.ReadNews(c.Context, st, home, found.project)
+	news, err := operation.ReadNews(c.Context, st, home, found.project) // doctor reports a memory that cannot be read
 	team := operation.TeamNews(home, found.project, time.Now())
 	text := strings.Trim(news.Text(time.Now(), found.told)+"; "+oneLine(team), "; ")
-	if text+found.text == "" && news.Lines == 0 && hookOutput(*p.hook, "", "", "shown") != "" {
+	if err == nil && text+found.text == "" && news.Lines == 0 && hookOutput(*p.hook, "", "", "shown") != "" {
 		text = p.nothingSure(c, home, found.project)
 	}
 	return text

@@ -350,7 +350,8 @@ func (in *integration) describe() {
 		case change.Before == nil:
 			j.Action = "create"
 		}
-		j.Diff = in.redact(string(diff.Diff(change.Path, change.Before, change.Path, change.After)))
+		_, lines, _ := bytes.Cut(diff.Diff(change.Path, change.Before, change.Path, change.After), []byte("\n"))
+		j.Diff = in.redact(string(lines)) // without the first line, which repeats the next two
 		in.out.Changes = append(in.out.Changes, j)
 		if !in.c.Bool("json") && (in.c.Bool("dry-run") || !in.c.Bool("yes")) {
 			in.ui.write(j.Diff)

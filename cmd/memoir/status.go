@@ -179,7 +179,7 @@ func sayNext(n operation.Next) string {
 		text = "nothing to do for the registered sessions"
 	}
 	if n.Left > 0 {
-		text += fmt.Sprintf("; the cap leaves %s for a later run", count(n.Left, "session"))
+		text += fmt.Sprintf("; the cap leaves %s unread", count(n.Left, "session"))
 	}
 	if n.Estimate != nil && n.Estimate.Calls > 0 && n.Sessions+n.Projects > 0 {
 		text += "; about " + sayEstimate(*n.Estimate)

@@ -50,7 +50,7 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 		"projects   2, 1 due: a\n",
 		"limit      limits.costPerDay: 0.25 spent today, 0.75 left\n",
 		"last run   2026-07-01 13:48 UTC by process 7 on host: partly: stopped by a limit\n",
-		"next run   would extract from 2 sessions and consolidate 1 project; the cap leaves 36 sessions for a later run; about 3 calls, 100 tokens in, 10 out, $0.5000\n",
+		"next run   would extract from 2 sessions and consolidate 1 project; the cap leaves 36 sessions unread; about 3 calls, 100 tokens in, 10 out, $0.5000\n",
 		"running    extract codex:1 by process 7 on host since 2026-07-01 13:49 UTC, lease until 2026-07-01 13:52 UTC, “fix the build”\n",
 		"running    extract codex:2 by process 8 on host, stale: the next run takes over\n",
 		"failed     extract codex:3 (1 attempt, next attempt at 2026-07-01 14:03 UTC): 429\n",

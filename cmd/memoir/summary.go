@@ -93,7 +93,7 @@ func (p *program) sayLeft(r pipeline.Report, again string) {
 	case len(r.Unserved) > 0:
 		p.ui.say("%s left for a later run: %s is not usable", left, r.Unserved[0].Model)
 	default:
-		p.ui.say("the cap leaves %s for a later run", left)
+		p.ui.say("the cap leaves %s unread", left)
 		p.ui.sayHint("`" + again + "` reads more; --limit N changes the cap (default: memories.maxRolloutsPerStartup)")
 	}
 }
@@ -233,7 +233,7 @@ func (p *program) printPlan(r pipeline.Report) {
 		p.ui.printf("estimate: %s\n", sayEstimate(*r.Estimate))
 	}
 	if r.Left > 0 {
-		p.ui.printf("the cap leaves %s for a later run\n", count(r.Left, "session"))
+		p.ui.printf("the cap leaves %s unread\n", count(r.Left, "session"))
 	}
 }
 

@@ -171,8 +171,8 @@ func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
 }
 
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
-// person, theirs sessions at the hub of whose lines another member changed some. own are the words of this person's lines
-// that the base has, also as they changed them, and said those of all lines that no other member changed.
+// person, theirs sessions at the hub of whose lines another member changed some. own are the words of this person's
+// lines that the base has, also as they changed them, and said those of all lines that no other member changed.
 func (in Input) lacking(mine, theirs map[string]bool, own, said []memoir.Words) (left, all []memoir.Extraction) {
 	all = in.baseSessions()
 	for _, e := range without(in.Extractions, in.Withdrawn) {
@@ -182,8 +182,9 @@ func (in Input) lacking(mine, theirs map[string]bool, own, said []memoir.Words) 
 			at, covers := in.Base.Covers[[2]string{e.SessionKey, st.ID}]
 			covered = covered || covers
 			told := func(line memoir.Words) bool { return line.Alike(memoir.WordsOf(st.Text)) >= 0.5 }
-			if !covers || mine[LineOf(st)] && (st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told) ||
-				theirs[at] && !slices.ContainsFunc(said, memoir.WordsOf(st.Text).Repeats)) {
+			lost := mine[LineOf(st)] && (st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told) ||
+				theirs[at] && !slices.ContainsFunc(said, memoir.WordsOf(st.Text).Repeats))
+			if !covers || lost {
 				e.Statements = append(e.Statements, st)
 			}
 		}
@@ -197,8 +198,8 @@ func (in Input) lacking(mine, theirs map[string]bool, own, said []memoir.Words) 
 	return left, all
 }
 
-// changed returns the sessions at the hub, without numbers, that lines cite which other members changed: lines of a base,
-// and those that were removed here.
+// changed returns the sessions at the hub, without numbers, that lines cite which other members changed: lines of a
+// base, and those that were removed here.
 func (r *renewal) changed(
 	base []*section, edits []memoir.HandEdit, lists map[string][]string, member string,
 ) map[string]bool {

@@ -108,7 +108,7 @@ func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) (marke
 	return marked
 }
 
-// theirs returns the words of the lines of a base, which may be nil: whether others than this person have a part in each.
+// theirs returns the words of the lines of a base, which may be nil: whether others have a part in each.
 func (b *Base) theirs(project memoir.Project) map[string]bool {
 	lists, theirs := map[string][]string{}, map[string]bool{}
 	if b == nil {

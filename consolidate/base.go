@@ -16,7 +16,7 @@ type Base struct {
 	Sessions []memoir.Extraction  // by their keys at the hub, with the statements that this machine has, too
 	Gone     []memoir.Extraction  // the same with those that it does not have
 	Texts    []string             // that were forgotten
-	Covers   map[[2]string]bool   // the statements of Sessions, by session and id on this machine
+	Covers   map[[2]string]string // sessions at the hub, without numbers, by session and statement here
 	Member   string               // this person's name at the hub
 
 	Generation int                      // its number at the hub
@@ -68,8 +68,9 @@ func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line
 
 // based returns MEMORY.md and the skills of a project with a base: in each section the lines of the base, then what its
 // statements lack. The base says nothing of what a person wants, and each of its lines says whose it is. accepted has
-// also what this person's own sessions say. An own failure that the base has in others' words only follows in its own,
-// unless another member changed its line.
+// also what this person's own sessions say. An own failure that the base has in others' words only follows in its own.
+// So does what a session of theirs says that a line cites which another member changed, as long as no other line says
+// it, also once the change was removed here.
 func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
 	accepted = map[string]int64{}
 	maps.Copy(accepted, in.Accepted)
@@ -86,24 +87,28 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
 	base := r.sections(lists)
 	edited := map[string]bool{} // lines that a person added or removed in a form of this machine, which is another one
+	var own, said []memoir.Words
 	for _, n := range in.HandEdits {
 		if text := untold(n.Text); n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved && n.Others == 0 {
 			edited[asHubs(text, in.Base.Relative)] = asHubs(text, in.Base.Relative) != text
 		}
 	}
-	var own []memoir.Words
 	for _, s := range base {
 		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return edited[untold(line)] })
 		for _, line := range s.lines {
-			text := untold(line)
-			if has[text] = true; mine[text] || r.own(s.heading, line, lists, in.Base.Member) {
-				accepted[memoir.LineKey(line)], own = 1, append(own, memoir.WordsOf(text))
-			} else if r.changed(line, lists, in.Base.Member) {
-				own = append(own, memoir.WordsOf(text))
+			text, editors := untold(line), editorsOf(line)
+			has[text] = true
+			switch words := memoir.WordsOf(text); {
+			case mine[text] || r.own(s.heading, line, lists, in.Base.Member):
+				accepted[memoir.LineKey(line)], own = 1, append(own, words)
+			case slices.Contains(editors, in.Base.Member):
+				own = append(own, words)
+			case len(editors) == 0:
+				said = append(said, words)
 			}
 		}
 	}
-	left, all := in.lacking(mine, own)
+	left, all := in.lacking(mine, r.changed(base, in.HandEdits, lists, in.Base.Member), own, append(said, own...))
 	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
 	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
 	maps.Copy(out.Citations, lists)
@@ -181,17 +186,20 @@ func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
 }
 
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
-// person, and own the words of those that the base has, also as another member changed them.
-func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
+// person, theirs sessions at the hub of whose lines another member changed some. own are the words of this person's
+// lines that the base has, also as they changed them, and said those of all lines that no other member changed.
+func (in Input) lacking(mine, theirs map[string]bool, own, said []memoir.Words) (left, all []memoir.Extraction) {
 	all = in.baseSessions()
 	for _, e := range without(in.Extractions, in.Withdrawn) {
-		said, covered := e.Statements, false
+		statements, covered := e.Statements, false
 		e.Statements = nil
-		for _, st := range said {
-			covers := in.Base.Covers[[2]string{e.SessionKey, st.ID}]
+		for _, st := range statements {
+			at, covers := in.Base.Covers[[2]string{e.SessionKey, st.ID}]
 			covered = covered || covers
 			told := func(line memoir.Words) bool { return line.Alike(memoir.WordsOf(st.Text)) >= 0.5 }
-			if !covers || mine[LineOf(st)] && st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told) {
+			lost := mine[LineOf(st)] && (st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told) ||
+				theirs[at] && !slices.ContainsFunc(said, memoir.WordsOf(st.Text).Repeats))
+			if !covers || lost {
 				e.Statements = append(e.Statements, st)
 			}
 		}
@@ -205,10 +213,35 @@ func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []m
 	return left, all
 }
 
-// changed reports whether a line of a base cites a member's session and another member changed it.
-func (r *renewal) changed(line string, lists map[string][]string, member string) bool {
-	return len(r.editors(line, lists)) > 0 &&
-		slices.ContainsFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) == member })
+// changed returns the sessions at the hub, without numbers, that lines cite which other members changed: lines of a
+// base, and those that were removed here.
+func (r *renewal) changed(
+	base []*section, edits []memoir.HandEdit, lists map[string][]string, member string,
+) map[string]bool {
+	out, lines := map[string]bool{}, []string{}
+	for _, n := range edits {
+		if n.Action == memoir.EditRemoved {
+			lines = append(lines, n.Text)
+		}
+	}
+	for _, s := range base {
+		lines = append(lines, s.lines...)
+	}
+	for _, line := range lines {
+		if editors := editorsOf(line); len(editors) > 0 && !slices.Contains(editors, member) {
+			for _, e := range r.inputsOf(line, lists) {
+				at, _ := memoir.ReceivedGroup(e.key)
+				out[at] = true
+			}
+		}
+	}
+	return out
+}
+
+// editorsOf returns the members who are said to have changed a line.
+func editorsOf(line string) []string {
+	_, editors := memoir.TeamOf(memoir.LineText(line))
+	return editors
 }
 
 // own reports whether a member's sessions alone back a line of a base, which cites them and names nobody else.

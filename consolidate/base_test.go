@@ -26,10 +26,10 @@ func hubs(cites string) string { return " (from the team: the hub's words, citin
 func withBase(t *testing.T, b consolidate.Base, memory string, mine ...memoir.Extraction) memoir.Consolidation {
 	t.Helper()
 	in := input(append(slices.Clone(b.Sessions), mine...)...)
-	b.Covers = map[[2]string]bool{}
+	b.Covers = map[[2]string]string{}
 	for _, e := range b.Sessions {
 		for _, st := range e.Statements {
-			b.Covers[[2]string{e.SessionKey, st.ID}] = true
+			b.Covers[[2]string{e.SessionKey, st.ID}] = e.SessionKey
 		}
 	}
 	b.Memory.MemoryMD = "# acme/app: project memory\n\nFrom 2 sessions.\n\n" + memory
@@ -127,23 +127,45 @@ func TestAnOwnFailureOfABaseIsTold(t *testing.T) {
 		{"in one's own words", own, own},
 		{"from an own session", "`cargo test a --lib` fails without library targets in package `app`; fixed by `cargo test a`",
 			"`cargo test a --lib` fails without library targets in package `app`; fixed by `cargo test a`"},
-		{"changed by another", "`cargo test a --lib` failed: no library targets found in package `app`; fixed by `cargo test -p a` (from the team: ann, carla)", ""},
+		{"changed by another", "`cargo test a --lib` failed: no library targets found in package `app`; fixed by `cargo test -p a` (from the team: ann, carla)", own},
 		{"in others' words", "`cargo test b --lib` failed: no library targets found in package `app`; fixed by `rm -r b`", own},
 	} {
 		ann, by := at("ann", 3, "Failures: "+own)
 		mine := session(1, id(1), "Failures: "+own)
 		in := input(mine)
 		in.Base = &consolidate.Base{Sessions: []memoir.Extraction{ann}, Member: "ann",
-			Covers: map[[2]string]bool{{mine.SessionKey, mine.Statements[0].ID}: true}}
+			Covers: map[[2]string]string{{mine.SessionKey, mine.Statements[0].ID}: ann.SessionKey}}
 		in.Base.Memory.MemoryMD = heading + "\n\n- " + test.line + " " + by + "\n"
 		made := build(t, in)
 		told := under(made.MemorySummary, "## Failures to avoid")
-		if test.want == "" {
-			if all := under(made.MemoryMD, heading); len(told) > 0 || len(all) != 1 || !strings.Contains(all[0], "cargo test -p a`") {
-				t.Errorf("%s: told %q of %q", test.what, told, all)
+		if all := under(made.MemoryMD, heading); len(told) != 1 || memoir.WithoutTeam(told[0]) != "- "+test.want ||
+			!contains(all, memoir.WithoutTeam(test.line)) {
+			t.Errorf("%s: told %q of %q", test.what, told, all)
+		}
+	}
+}
+
+// Another member changed a line that an own session says. Who rejects the change keeps the own line.
+func TestAnOwnLineOutlivesItsChangeByAnother(t *testing.T) {
+	t.Parallel()
+	for kind, heading := range map[string]string{"Failures": "## Failures and fixes", "Findings": "## What is known"} {
+		own := "`cargo test a --lib` failed: no library targets were found in the whole package `app`; fixed by `cargo test a`"
+		theirs := strings.ReplaceAll(own, "test a`", "test b`")
+		for _, rejected := range []bool{false, true} {
+			ann, by := at("ann", 3, kind+": "+own)
+			mine := session(1, id(1), kind+": "+own)
+			in := input(mine)
+			in.Base = &consolidate.Base{Sessions: []memoir.Extraction{ann}, Member: "ann",
+				Covers: map[[2]string]string{{mine.SessionKey, mine.Statements[0].ID}: ann.SessionKey}}
+			line := "- " + theirs + " (from the team: changed by carla, citing ann) " + by
+			in.Base.Memory.MemoryMD = heading + "\n\n" + line + "\n"
+			if rejected {
+				in.HandEdits = []memoir.HandEdit{{File: memoir.MemoryFile, Section: heading, Action: memoir.EditRemoved, Text: line}}
 			}
-		} else if len(told) != 1 || memoir.WithoutTeam(told[0]) != "- "+test.want {
-			t.Errorf("%s: told %q", test.what, told)
+			all := under(build(t, in).MemoryMD, heading)
+			if !contains(all, own+" [") || contains(all, theirs) == rejected {
+				t.Errorf("%s, rejected: %v: %q", kind, rejected, all)
+			}
 		}
 	}
 }

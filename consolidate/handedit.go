@@ -11,8 +11,8 @@ import (
 
 // ApplyHandEdits applies hand edits to a consolidation of any model, in their order. It may have some already: applying
 // the same edits again changes nothing. Removed lines are removed with their equivalents from every file, whatever
-// their citations, unless the person left an equal one. A changed line takes only equal ones with it: others that are
-// alike may say more. Written and deleted files stay so. Edits come from
+// their citations, unless the person left an equal one. A line that was changed, here or by a member, takes only equal
+// ones with it: others that are alike may say more. Written and deleted files stay so. Edits come from
 // LiveHandEdits, which leaves out forgotten text and adds lines for the summary.
 func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Consolidation {
 	return withHandEdits(c, edits, true)
@@ -39,7 +39,7 @@ func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) 
 		case n.Action == memoir.EditDeleted:
 			files.remove(name)
 		case ed != nil:
-			ed.apply(n, changed[untold(n.Text)] != "")
+			ed.apply(n, changed[untold(n.Text)] != "" || len(editorsOf(n.Text)) > 0)
 		}
 	}
 	gone := goneBy(pages[memoir.MemoryFile].removed)

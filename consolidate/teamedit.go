@@ -80,27 +80,24 @@ func asHubs(text string, neutral func(string) string) string {
 
 // MarkEdits sets HandEdit.Hub of the removed lines that a hub's memory has, and returns what it changed. A line of this
 // person's statements alone that is not changed has none: its statements are withdrawn instead. A line that was changed
-// before the hub's memory had it gets it once that has it. A line that the person changed is their own.
+// before the hub's memory had it gets it once that has it. A line that the person changed is their own, also without a
+// base.
 func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) (marked []memoir.HandEdit) {
-	r, lists, theirs := b.renewal(project), map[string][]string{}, map[string]bool{}
-	for _, s := range r.sections(lists) {
-		for _, line := range s.lines {
-			theirs[untold(line)] = !strings.HasSuffix(memoir.LineText(line), memoir.FromTeam([]string{b.Member})) ||
-				slices.ContainsFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != b.Member })
-		}
+	theirs, changed, made := b.theirs(project), Changed(edits), map[string]bool{}
+	for from, to := range changed {
+		made[to] = made[to] || from != to
 	}
-	changed := Changed(edits)
 	for i := range edits {
 		n, was, line := &edits[i], edits[i], untold(edits[i].Text)
-		key, named := line, memoir.WithoutTeam(memoir.LineText(n.Text)) != memoir.LineText(n.Text)
-		if !named {
+		key, named := line, line != memoir.LineText(n.Text)
+		if !named && b != nil {
 			key = asHubs(line, b.Relative)
 		}
 		switch others, known := theirs[key]; {
 		case n.File != memoir.MemoryFile:
 		case n.Action == memoir.EditRemoved && known && (others && named || changed[line] != ""):
 			n.Hub = cmp.Or(n.Hub, b.Generation)
-		case n.Action == memoir.EditAdded && !known && named:
+		case n.Action == memoir.EditAdded && !known && named && (b != nil || made[line]):
 			citation := memoir.Citation(n.Text)
 			n.Text = memoir.WithoutTeam(strings.TrimSuffix(strings.TrimRight(n.Text, " \t\r\n"), citation)) + citation
 		}
@@ -109,6 +106,22 @@ func (b *Base) MarkEdits(project memoir.Project, edits []memoir.HandEdit) (marke
 		}
 	}
 	return marked
+}
+
+// theirs returns the words of the lines of a base, which may be nil: whether others have a part in each.
+func (b *Base) theirs(project memoir.Project) map[string]bool {
+	lists, theirs := map[string][]string{}, map[string]bool{}
+	if b == nil {
+		return theirs
+	}
+	r := b.renewal(project)
+	for _, s := range r.sections(lists) {
+		for _, line := range s.lines {
+			theirs[untold(line)] = !strings.HasSuffix(memoir.LineText(line), memoir.FromTeam([]string{b.Member})) ||
+				slices.ContainsFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != b.Member })
+		}
+	}
+	return theirs
 }
 
 // Changed returns what a person made of lines of MEMORY.md, by these: a line that was added in the same step as the

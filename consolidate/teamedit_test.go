@@ -37,6 +37,20 @@ func TestWhatAPersonMadeOfALine(t *testing.T) {
 	}
 }
 
+// Without a hub's memory, too, words that a person changed are theirs; a line that they moved is not.
+func TestAChangedLineNamesNobodyElse(t *testing.T) {
+	t.Parallel()
+	const from, cite = " (from the team: anna)", " [anna-6ce75cd2 2026-05-01]"
+	for after, want := range map[string]string{"it is blue": "- it is blue" + cite, "it is red": "- it is red" + from + cite} {
+		edits := []memoir.HandEdit{{File: memoir.MemoryFile, Action: memoir.EditRemoved, Text: "- it is red" + from + cite},
+			{File: memoir.MemoryFile, Action: memoir.EditAdded, Text: "- " + after + from + cite}}
+		(*consolidate.Base)(nil).MarkEdits(memoir.Project{}, edits)
+		if got := edits[1].Text; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // Two members said nearly the same of a failure. One line is changed or removed, here or by a member at a hub.
 func TestAChangedLineTakesNoOtherLineWithIt(t *testing.T) {
 	t.Parallel()

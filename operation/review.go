@@ -230,8 +230,12 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 			here = append(here, l.line)
 		}
 		own := memoir.WithoutTeam(memoir.LineText(instead))
-		keys = append(append(keys, l.statements...), memoir.LineKey(instead), memoir.LineKey(own))
-		theirs = theirs || own != memoir.LineText(instead)
+		keys = append(append(keys, l.statements...), memoir.LineKey(own)) // whoever says it
+		if own == memoir.LineText(instead) {
+			keys = append(keys, memoir.LineKey(instead))
+		} else {
+			theirs = true
+		}
 	}
 	if len(changes) > 0 {
 		if _, err := pipeline.ChangeLines(ctx, st, opts, project, changes, here...); err != nil {

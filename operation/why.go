@@ -26,7 +26,7 @@ const (
 
 // Why is the origin of lines of a memory: the statements that they were made from, with their evidence.
 type Why struct {
-	Lines      []string    `json:"lines"` // of MEMORY.md and the summary; none if only statements match
+	Lines      []string    `json:"lines"` // of MEMORY.md and the summary; else what members made of theirs
 	Statements []Statement `json:"statements"`
 	// HandWritten reports whether a person wrote one of the lines.
 	HandWritten bool `json:"hand_written"`
@@ -71,7 +71,8 @@ var (
 )
 
 // Why returns the origin of what ref names: a statement by its id, or the lines of a project's memory that contain a
-// text or have a key. If no line contains the text, it finds statements that do, also those that no line was made from.
+// text or have a key. If no line contains the text, it finds statements that do, also those that no line was made from,
+// and what members made of their lines.
 // It returns the first maxLines of them.
 func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string) (Why, error) {
 	out := Why{Lines: []string{}, Statements: []Statement{}}
@@ -113,6 +114,13 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 		}
 		out.More = max(0, len(ids)-maxLines)
 		out.Statements = a.evidence(ids[:len(ids)-out.More], all)
+		for _, l := range m.lines {
+			_, editors := memoir.TeamOf(memoir.LineText(l.Text))
+			made := a.source(l, m, all)
+			if len(editors) > 0 && slices.ContainsFunc(made, func(s Statement) bool { return slices.Contains(ids, s.ID) }) {
+				out.Lines, out.Statements = append(out.Lines, l.Text), append(out.Statements, made[len(made)-1])
+			}
+		}
 	}
 	if len(out.Statements) == 0 && len(out.Lines) == 0 {
 		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",

@@ -110,8 +110,8 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 // handEdits returns the hand edits of the project, and records which of them are of lines of a base, which may be nil.
 func (c *consolidation) handEdits(ctx context.Context, base *consolidate.Base) ([]memoir.HandEdit, error) {
 	edits, err := c.store.HandEdits(ctx, c.project.ID)
-	if err == nil && base != nil {
-		err = c.store.MarkHandEdits(ctx, base.MarkEdits(c.project, edits))
+	if marked := base.MarkEdits(c.project, edits); err == nil && base != nil {
+		err = c.store.MarkHandEdits(ctx, marked)
 	}
 	return edits, err
 }

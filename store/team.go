@@ -247,14 +247,29 @@ func (s *Store) Receive(
 }
 
 // keepOnly removes what a project received from its repository that has only these statements now, and returns the
-// groups that it changes. What is removed may return.
+// groups that it changes. What is removed may return. The answers about its lines end: by another way they are asked
+// about again.
 func keepOnly(t tx, projectID string, now []Received) (groups []string) {
-	var kept []string
+	var kept, removed []string
+	said := map[string]bool{} // keys of lines
 	for _, r := range now {
 		kept = append(kept, memoir.ReceivedKey(r.Member, r.Session)+" "+r.Hash)
+		said[memoir.LineKey(r.Statement.Text)] = true
 	}
-	return t.texts(`DELETE FROM received WHERE project_id = ? AND origin = 'repository' AND statements <> ''
-		AND session || ' ' || hash NOT IN (SELECT value FROM json_each(?)) RETURNING session`, projectID, jsonList(kept))
+	const gone = ` FROM received WHERE project_id = ? AND origin = 'repository' AND statements <> ''
+		AND session || ' ' || hash NOT IN (SELECT value FROM json_each(?))`
+	for scan := range t.rows(`SELECT statements`+gone, projectID, jsonList(kept)) {
+		var statements []memoir.Statement
+		scan(statementColumn{&statements})
+		for _, st := range statements {
+			if key := memoir.LineKey(st.Text); !said[key] {
+				removed = append(removed, key)
+			}
+		}
+	}
+	t.exec(`DELETE FROM review WHERE project_id = ? AND key IN (SELECT value FROM json_each(?))`,
+		projectID, jsonList(removed))
+	return t.texts(`DELETE`+gone+` RETURNING session`, projectID, jsonList(kept))
 }
 
 // receive stores a change and returns the groups that it changes. What a hub withdrew stays away.

@@ -304,7 +304,7 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 			baseFile(o.Home, of.ID), err)
 	}
 	places := placesOf(of.Directories, o.UserHome)
-	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]bool{},
+	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]string{},
 		Member: wire.MemberName(hub.Member), Generation: m.Generation,
 		Relative: func(text string) string { return memory.Neutralise(relative(text, places)) }}
 	b.Memory.Citations = m.Citations
@@ -318,7 +318,7 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 	for _, e := range here {
 		for _, st := range e.Statements {
 			if one := known[factOf(hub.KeyOf(e.SessionKey), st, places)]; one != nil {
-				b.Covers[[2]string{e.SessionKey, st.ID}] = true
+				b.Covers[[2]string{e.SessionKey, st.ID}] = hub.KeyOf(e.SessionKey)
 				if st.Text = one.Text; !holds[one] { // which has no path of this machine
 					*one, holds[one] = st, true
 				}

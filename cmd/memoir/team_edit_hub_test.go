@@ -88,11 +88,13 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	}
 	sync()
 	changed := `"drop the cache" (commit): it grew while the index was rebuilt below cache. (from the team: changed by ben, citing anna) [anna-`
-	own := `it grew while the index was rebuilt below /srv/app/cache. [anna-` // Anna did not say that
+	own := `it grew while the index was rebuilt below /srv/app/cache. [anna-` // Anna did not say that, and keeps hers
 	for _, s := range []scene{a, b} {
 		_, text := s.memory()
 		want := map[string]string{a.home: changed, b.home: own}[s.home]
-		if strings.Count(text, want) != 1 || strings.Count(text, "it grew") != 1 || strings.Contains(text, "starved") {
+		hers := map[bool]int{true: 1}[s.home == a.home]
+		if strings.Count(text, want) != 1 || strings.Count(text, "it grew without bound") != hers ||
+			strings.Count(text, "it grew") != 1+hers || strings.Contains(text, "starved") {
 			t.Errorf("after the next generation\n%s", text)
 		}
 	}
@@ -101,9 +103,14 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 			t.Errorf("%s left", text)
 		}
 	}
-	if why := gjson.Get(a.good("why", "it grew while", "--project", appKey, "--json"), `statements.#(signal="edit").by`).String(); why != "ben" {
-		t.Errorf("changed by %q", why)
+	changedBy := func(s scene, text, who string) {
+		t.Helper()
+		out := s.good("why", text, "--project", appKey, "--json")
+		if why := gjson.Get(out, `statements.#(signal="edit").by`).String(); why != who || len(gjson.Get(out, "lines").Array()) != 1 {
+			t.Errorf("%s: changed by %q: %s", text, why, out)
+		}
 	}
+	changedBy(a, "it grew while", "ben")
 	for _, s := range []scene{a, b} {
 		if asks := strings.Contains(s.good("review", "--json", "--project", appKey), "it grew while"); asks != (s.home == a.home) {
 			t.Errorf("%s asks about what Ben wrote: %v", s.home, asks)
@@ -114,13 +121,15 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	}
 	b.said("four", "Hello.", "make four", committed("cut the log", "it filled the disk of the runner"))
 	sync()
-	lines("with more statements", []string{"it filled the disk"}, []string{"(commit): a job starved", "without bound"})
+	lines("with more statements", []string{"it filled the disk"}, []string{"(commit): a job starved"})
 
 	// A line that was changed is changed again, and then removed.
 	for _, step := range [][2]string{{"drops comments", "drops remarks"}, {"drops remarks", "drops hints"}, {"drops hints", ""}} {
 		editByHand(a, step[0], step[1])
 		sync()
-		lines(step[1], []string{step[1]}[:min(len(step[1]), 1)], []string{step[0]})
+		if lines(step[1], []string{step[1]}[:min(len(step[1]), 1)], []string{step[0]}); step[1] != "" {
+			changedBy(b, "drops comments", "anna")
+		}
 	}
 
 	// What has a secret stays here.

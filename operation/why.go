@@ -3,7 +3,6 @@ package operation
 import (
 	"cmp"
 	"context"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/extract"
-	"memoir/memory"
 	"memoir/store"
 )
 
@@ -307,99 +305,4 @@ func (a Access) itemsOf(ctx context.Context, st *store.Store, key string) ([]Evi
 	return memoir.Map(reading.Items, func(it Item) EvidenceItem {
 		return EvidenceItem{it.N, memoir.CutBytes(it.Shown, maxItem, "…")}
 	}), err
-}
-
-// A Line is a line of MEMORY.md or of the injected text.
-type Line struct {
-	Key     string // of memoir.LineKey; empty: it has no origin
-	Text    string
-	Project string // whose memory contains it
-	Held    bool   // MEMORY.md has it
-	Note    string // number, if it is a note
-	Why     *Why   // set by Explain
-
-	origin memoir.LineOrigin
-	cited  []string // the sessions that it cites
-}
-
-// Memory is the text that the next session of a project gets, and the project's MEMORY.md.
-type Memory struct {
-	Project        string   `json:"project"`
-	Generation     int      `json:"generation"`
-	Injected       string   `json:"injected"`
-	Content        string   `json:"content"`
-	Lines          int      `json:"lines"`
-	Injects, Holds []Line   `json:"-"` // lines of Injected and Content for pages
-	Files          []string `json:"-"` // that can be read; see File
-}
-
-type projectMemory struct {
-	project        string
-	generation     int
-	content        string // of MEMORY.md, redacted
-	lines, summary []Line
-	published      []memoir.Extraction // with statements only
-	sessions       []memoir.Session
-	files          []string
-}
-
-// Memory returns the memory of a project with the neutralised text that its next session gets. It finds the lines of
-// this text in MEMORY.md by their keys.
-func (a Access) Memory(projectID, injected string) (Memory, error) {
-	m, err := a.readMemory(projectID)
-	out := Memory{Project: projectID, Generation: m.generation, Content: m.content, Holds: m.lines,
-		Lines: strings.Count(m.content, "\n"), Files: m.files}
-	if err != nil {
-		return out, err
-	}
-	user, err := a.readMemory(memoir.UserProjectID)
-	if err != nil {
-		return out, err
-	}
-	known := map[string]Line{}
-	for _, l := range slices.Concat(user.summary, m.summary, user.lines, m.lines) {
-		if l.Key != "" {
-			known[l.Key] = l
-		}
-	}
-	out.Injected = a.Redact(injected)
-	for text := range strings.Lines(out.Injected) {
-		text = strings.TrimRight(text, "\n")
-		l := known[memoir.LineKey(text)]
-		l.Text = text
-		if number, ok := strings.CutPrefix(text, "- [#"); ok {
-			l.Note, _, _ = strings.Cut(number, "]")
-		}
-		out.Injects = append(out.Injects, l)
-	}
-	return out, nil
-}
-
-func (a Access) readMemory(projectID string) (m projectMemory, err error) {
-	live, err := memory.At(a.Home, projectID).Current()
-	m = projectMemory{project: projectID, generation: live.Generation,
-		content: a.Redact(string(live.Files[memoir.MemoryFile])), files: slices.Sorted(maps.Keys(live.Files))}
-	if err != nil {
-		return m, err
-	}
-	m.published, _ = memory.DecodeStatements(live.Files[memory.StatementsFile]) // a person may have damaged it
-	a.markWritten(&live)
-	lines := func(text string, held bool) (out []Line) {
-		for line := range strings.Lines(a.Clean(text)) {
-			l := Line{Text: strings.TrimRight(line, "\n"), Project: projectID, Held: held}
-			key, known := memoir.LineKey(l.Text), false
-			if l.origin, known = live.Manifest.Lines[key]; held && consolidate.IsEntry(l.Text) {
-				l.cited = consolidate.Cited(l.Text, live.Manifest.Citations)
-				l.origin.Hand = l.origin.Hand || !known && len(l.cited) == 0 // added since a consolidation
-				known = true
-			}
-			if known {
-				l.Key = key
-			}
-			out = append(out, l)
-		}
-		return out
-	}
-	m.lines, m.summary = lines(m.content, true), lines(a.Redact(string(live.Files[memoir.SummaryFile])), false)
-	return m, nil
 }

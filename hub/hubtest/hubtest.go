@@ -22,10 +22,12 @@ import (
 )
 
 var (
-	shared    *Cluster
-	sharedErr error
-	starting  sync.Once
-	databases atomic.Int64
+	shared      *Cluster
+	sharedErr   error
+	starting    sync.Once
+	migratedErr error
+	migrating   sync.Once
+	databases   atomic.Int64
 )
 
 // Main runs the tests of a package, and stops the cluster that they share. Call it as TestMain.
@@ -64,31 +66,48 @@ type Database struct {
 	Log   *slog.Logger // of hubs and workers; nil: they log nothing
 }
 
-// NewDatabase returns a database of the shared cluster.
+// NewDatabase returns a database of the shared cluster, a copy of one that was migrated once.
 func NewDatabase(t testing.TB) *Database {
 	t.Helper()
-	d, err := Shared(t).NewDatabase(fmt.Sprintf("hub%d", databases.Add(1)))
+	c := Shared(t)
+	migrating.Do(func() {
+		d, err := c.NewDatabase("migrated")
+		if migratedErr = err; err == nil {
+			d.Owner.Close() // PostgreSQL copies no database that is in use
+		}
+	})
+	d, err := (*Database)(nil), migratedErr
+	if err == nil {
+		d, err = c.database(fmt.Sprintf("hub%d", databases.Add(1)), " TEMPLATE migrated")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Owner.Close)
+	d.Must(t, `UPDATE memoir.hub SET epoch = replace(gen_random_uuid()::text, '-', ''),
+		fingerprint = memoir.fingerprint()`)
 	return d
 }
 
 // NewDatabase creates a database with the schema and an organisation.
 func (c *Cluster) NewDatabase(name string) (*Database, error) {
-	ctx := context.Background()
-	if err := c.Exec("postgres", "CREATE DATABASE "+name+" OWNER "+Owner); err != nil {
+	d, err := c.database(name, "")
+	if err == nil {
+		_, err = d.Owner.Migrate(context.Background(), Serve)
+	}
+	if err == nil {
+		err = d.Owner.AddOrganisation(context.Background(), "acme")
+	}
+	return d, err
+}
+
+// database creates a database with options of CREATE DATABASE, and opens it as its owner.
+func (c *Cluster) database(name, options string) (*Database, error) {
+	if err := c.Exec("postgres", "CREATE DATABASE "+name+" OWNER "+Owner+options); err != nil {
 		return nil, err
 	}
-	owner, err := hub.Open(ctx, hub.Options{Database: c.URL(Owner, name, false)})
+	owner, err := hub.Open(context.Background(), hub.Options{Database: c.URL(Owner, name, false)})
 	if err != nil {
-		return nil, err
-	}
-	if _, err := owner.Migrate(ctx, Serve); err != nil {
-		return nil, err
-	}
-	if err := owner.AddOrganisation(ctx, "acme"); err != nil {
 		return nil, err
 	}
 	return &Database{Cluster: c, Name: name, Admin: owner.Admin("acme"), Owner: owner}, nil

@@ -82,7 +82,7 @@ var shownPages = map[string][]string{
 	"/projects/github.com%2Facme%2Fshop/memory?n=2":                {"which waits for a review", "Zebras", "hour to warm"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=3":                {"has no generation 3"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=x":                {"n is a generation, not"},
-	"/projects/github.com%2Facme%2Fshop/generations":               {"waiting</span>", "published</span>", "memory?n=2&amp;from=1"},
+	"/projects/github.com%2Facme%2Fshop/generations":               {"outdated</span>", "published</span>", "memory?n=2&amp;from=1"},
 	"/projects/github.com%2Facme%2Fshop/memory?n=2&from=1":         {"Changes from generation 1", "<ins>&#43;- Zebras"},
 	"/projects/host%2Fa%20%3Ci%3Eproject%3C%2Fi%3E%3Fx=1&y/memory": {"retries twice"},
 	"/projects/a.host%2Fempty/memory":                              {"No memory is published yet."},

@@ -139,16 +139,15 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	}
 	told := readPage(out.MemoryMD)
 	told.drop(headRecent)
-	chance := map[string]int{} // by line: sessions
+	untellable := map[string]bool{} // lines
 	for _, e := range b.Sessions {
 		for _, st := range e.Statements {
-			if extract.Chance(st) {
-				chance[LineOf(st)]++
-			}
+			_, again := untellable[LineOf(st)]
+			untellable[LineOf(st)] = extract.Posted(st.Signal) || extract.Chance(st) && !again
 		}
 	}
 	for _, s := range told.sections {
-		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return chance[untold(line)] == 1 })
+		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return untellable[untold(line)] })
 	}
 	summary := summarise(in, told, nil, summaryBudget)
 	out.MemorySummary, _, _ = strings.Cut(summary, "\n"+headMap+"\n") // the other files are not there

@@ -137,6 +137,9 @@ func Known(signal string) bool {
 // Chosen reports whether the statements of a signal are a person's choices between two ways.
 func Chosen(signal string) bool { return signal == signalChosen || signal == signalRefused }
 
+// Posted reports whether a signal is of what agents wrote of their work.
+func Posted(signal string) bool { return signal == signalPosted || signal == signalCause }
+
 // OfKnown leaves out statements of signals that this version does not have, and extractions without any other.
 func OfKnown(extractions []memoir.Extraction) []memoir.Extraction {
 	var left []memoir.Extraction

@@ -180,7 +180,7 @@ func (p *program) whyNoMemory(c *cli.Context) (why, hint string) {
 	case err != nil:
 		return p.redact(err.Error()), memoir.HintOf(err)
 	case len(old) > 0:
-		return countAre(len(old), "session") + " too old", "`memoir run --max-age 0` reads sessions of any age"
+		return countAre(len(old), "session") + " too old", readsAnyAge
 	case row.Generation > 0:
 		return "no line of its memory is told", "`memoir search` also finds what is not told"
 	}

@@ -81,6 +81,8 @@ const (
 	maxText   = 200 // characters
 )
 
+const readsAnyAge = "`memoir run --max-age 0` reads sessions of any age"
+
 func (p *program) printStatus(s operation.Status) {
 	var due, fresh []string
 	for _, project := range s.Projects {
@@ -92,6 +94,9 @@ func (p *program) printStatus(s operation.Status) {
 		}
 	}
 	p.statusLine("sessions", cmp.Or(sayReasons(s.Sessions), "none"))
+	if s.Sessions[memoir.ReasonTooOld] > 0 {
+		p.ui.sayHint(readsAnyAge)
+	}
 	if len(s.Entries) > 0 {
 		p.statusLine("entries", byRule(s.Entries))
 	}

@@ -326,17 +326,22 @@ func (p *program) unshare(c *cli.Context) error {
 	})
 }
 
-// describeLeaving returns a line for each text that leaves, with its newest day and the number of others, and how many
-// statements there are of each kind.
+// describeLeaving returns a line for each text that leaves, what agents worded for others first, with its newest day
+// and the number of others, and how many statements there are of each kind.
 func describeLeaving(leaves []team.Statement, already store.Share) (lines []string, says string) {
-	kinds, days := map[string]int{}, map[string][]string{}
+	kinds, days, worded := map[string]int{}, map[string][]string{}, 0
 	for _, one := range leaves {
 		var of memoir.Statement
 		_ = json.Unmarshal(one.Body, &of) // our own
 		kinds[string(of.Kind)]++
 		who := map[bool]string{true: " (only your own machines)"}[one.Own]
 		line := oneLine(string(of.Kind) + ": " + of.Text + who)
-		if days[line] == nil {
+		switch {
+		case days[line] != nil:
+		case of.By == memoir.ByAgent && !one.Own:
+			lines = slices.Insert(lines, worded, line)
+			worded++
+		default:
 			lines = append(lines, line)
 		}
 		days[line] = append(days[line], one.Day)

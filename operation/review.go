@@ -132,8 +132,12 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	one := ReviewLine{State: "new", line: l.Text, held: true, statements: l.origin.Statements}
 	one.Kind = "Line"
 	sessions := []Evidence{}
-	for _, one.Statement = range a.source(l, m, all) {
-		sessions = append(sessions, one.Sessions...)
+	made := a.source(l, m, all)
+	for _, s := range made {
+		sessions = append(sessions, s.Sessions...)
+		if !slices.ContainsFunc(made, func(o Statement) bool { return o.Replaces == s.ID }) {
+			one.Statement = s
+		}
 	}
 	text, unsure := strings.CutSuffix(l.Text, memoir.Unconfirmed)
 	one.ID, one.Text, one.Sessions = l.Key, memoir.LineText(text), sessions

@@ -83,8 +83,8 @@ const (
 
 const readsAnyAge = "`memoir run --max-age 0` reads sessions of any age"
 
-func (p *program) printStatus(s operation.Status) {
-	var due, fresh []string
+// awaited returns the projects that wait for a run, and those that wait for a review, with the number of lines.
+func awaited(s operation.Status) (due, fresh []string) {
 	for _, project := range s.Projects {
 		if project.New > 0 {
 			fresh = append(fresh, fmt.Sprintf("%s %d new", project.ID, project.New))
@@ -93,6 +93,11 @@ func (p *program) printStatus(s operation.Status) {
 			due = append(due, project.ID)
 		}
 	}
+	return due, fresh
+}
+
+func (p *program) printStatus(s operation.Status) {
+	due, fresh := awaited(s)
 	p.statusLine("sessions", cmp.Or(sayReasons(s.Sessions), "none"))
 	if s.Sessions[memoir.ReasonTooOld] > 0 {
 		p.ui.sayHint(readsAnyAge)

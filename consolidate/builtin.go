@@ -208,7 +208,7 @@ func commands(sessions []*session) []*claim {
 	return slices.DeleteFunc(all, func(c *claim) bool {
 		c.text = commandLine(c.Statement)
 		if !told[c.text] || c.Stands != "" || count[c.Purpose] == maxOfPurpose || c.Purpose == extract.ForCommit &&
-			(count[c.Purpose] > 0 || said[c.Purpose] || c.count() == 1 && c.Times < 2) {
+			(count[c.Purpose] > 0 || said[c.Purpose] || c.backing() < 2 && c.Times < 2) {
 			return true
 		}
 		count[c.Purpose]++

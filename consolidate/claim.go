@@ -40,6 +40,16 @@ func (c *claim) count() int {
 	return countOf(newestFirst(c.sessions))
 }
 
+// backing counts the sessions that make a command a habit. Of one that this person refused once, others' do not count.
+func (c *claim) backing() int {
+	if c.Replaces == "" {
+		return c.count()
+	}
+	return len(slices.DeleteFunc(slices.Clone(c.sessions), func(s *session) bool {
+		return memoir.MemberOf(s.SessionKey) != ""
+	}))
+}
+
 // join adds the sessions of another claim, and takes its words if they are newer.
 func (c *claim) join(other *claim) {
 	if cmp.Or(c.theirs()-other.theirs(), other.newest().rank-c.newest().rank) > 0 {

@@ -24,17 +24,16 @@ type memorySearchIn struct {
 	Query      string `json:"query,omitempty" jsonschema:"words; empty only with kind note: those recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, else the nearest; default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
+	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
+	Since      string `json:"since,omitempty" jsonschema:"not before this day or time"`
+	Until      string `json:"until,omitempty" jsonschema:"not after this day or time"`
+	Source     string `json:"source,omitempty" jsonschema:"only sessions of this agent: claude, codex, ..."`
+	Typed      bool   `json:"typed,omitempty" jsonschema:"only a person's words"`
+	Replaced   bool   `json:"replaced,omitempty" jsonschema:"also what something newer replaces"`
+	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget: 500 to 8000, else the nearest; default 2000"`
+	Weak       bool   `json:"weak,omitempty" jsonschema:"also hits far below the best"`
 
 	Kind string `json:"kind,omitempty" jsonschema:"memory history note journal message session said command error output"`
-
-	Date      string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
-	Since     string `json:"since,omitempty" jsonschema:"not before this day or time"`
-	Until     string `json:"until,omitempty" jsonschema:"not after this day or time"`
-	Source    string `json:"source,omitempty" jsonschema:"only sessions of this agent: claude, codex, ..."`
-	Typed     bool   `json:"typed,omitempty" jsonschema:"only a person's words"`
-	Replaced  bool   `json:"replaced,omitempty" jsonschema:"also what something newer replaces"`
-	MaxTokens int    `json:"maxTokens,omitempty" jsonschema:"budget: 500 to 8000, else the nearest; default 2000"`
-	Weak      bool   `json:"weak,omitempty" jsonschema:"also hits far below the best"`
 }
 
 type memorySearchOut struct {

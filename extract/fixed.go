@@ -104,8 +104,9 @@ func (l *run) launches(name string, args []string) bool {
 		return false
 	}
 	_, g := grammarOf(l.program, l.args[0])
+	end := len(l.args) - len(args) - 1
 	return g == byCommand || g == byOwnCommand || at > 0 && l.args[at-1] == "-m" ||
-		len(args) > 0 && slices.Equal(l.args[len(l.args)-min(len(args)+1, len(l.args)):], append([]string{name}, args...))
+		len(args) > 0 && end >= 0 && l.args[end] == name && slices.Equal(l.args[end+1:], args)
 }
 
 // usageWords mark error messages about a command's arguments.

@@ -48,10 +48,8 @@ func (r *run) posts() bool {
 func (s *session) publish(p post, replaces bool) {
 	if old := s.standing(p.kind, p.number); old != nil && replaces {
 		p.number, p.title = cmp.Or(p.number, old.number), cmp.Or(p.title, old.title)
-		if p.kind != postCommit || p.title == old.title {
-			if p.body == "" {
-				p.body, p.wrote = old.body, old.wrote
-			}
+		if p.body == "" && (p.kind != postCommit || p.title == old.title) {
+			p.body, p.wrote = old.body, old.wrote
 		}
 		old.void = true
 	}

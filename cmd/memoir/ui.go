@@ -240,6 +240,15 @@ func (u *ui) close() error {
 
 func (u *ui) canAsk() bool { return u.inTTY && u.errTTY }
 
+// hasInput reports whether standard input has text now. It takes a byte of it, and does not wait for any.
+func (u *ui) hasInput() bool {
+	if u.stdin == nil || !readable(u.stdin) {
+		return false
+	}
+	n, _ := u.stdin.Read(make([]byte, 1))
+	return n > 0
+}
+
 // ask puts a yes-or-no question; anything but y or yes is no.
 func (u *ui) ask(ctx context.Context, question string) (bool, error) {
 	answer, err := u.answer(ctx, question+" [y/N]")

@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/consolidate"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
@@ -19,9 +20,9 @@ func checkCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "check", Category: groupUpkeep,
 		Usage: "compare a project's memory with its working tree",
-		Description: help("Lists the lines of MEMORY.md and memory_summary.md that name values, targets, scripts or\n"+
-			"paths, with the state of these in the files in which sessions saw them: fresh, moved (now\n"+
-			"in another file), stale (the file exists without the text), gone (no such file), unverifiable\n"+
+		Description: help("Lists the lines of MEMORY.md, and those that only memory_summary.md has, that name values, targets,\n"+
+			"scripts or paths, with the state of these in the files in which sessions saw them: fresh, moved\n"+
+			"(now in another file), stale (the file exists without the text), gone (no such file), unverifiable\n"+
 			"(nothing to look for, no working tree, or one without any file that the memory refers to).\n"+
 			"-v also lists fresh lines; unverifiable lines are only counted. Stale and gone lines are not\n"+
 			"injected; for each of them check prints a command that drops it and keeps its sessions. Nothing is\n"+
@@ -67,6 +68,7 @@ func (p *program) check(c *cli.Context) error {
 func checkMemory(root memory.Root, found injection) (checkReport, error) {
 	report := checkReport{Project: found.project, Tree: found.tree, Lines: []checkedLine{},
 		States: map[memory.State]int{}, Forget: []string{}}
+	of := "" // the texts of the lines of MEMORY.md
 	for _, file := range []string{memoir.MemoryFile, memoir.SummaryFile} {
 		content, err := root.Open(file)
 		if memoir.CodeOf(err) == memoir.CodeNotFound {
@@ -75,14 +77,18 @@ func checkMemory(root memory.Root, found injection) (checkReport, error) {
 		if err != nil {
 			return report, err
 		}
+		told := consolidate.Told(string(content))
 		checked, err := root.Check(found.tree, strings.Split(string(content), "\n"))
 		if err != nil {
 			return report, err
 		}
 		for i, one := range checked {
-			if !strings.HasPrefix(strings.TrimSpace(one.Line), "- ") {
+			words := memoir.LineText(one.Line)
+			if !strings.HasPrefix(strings.TrimSpace(one.Line), "- ") || !slices.Contains(told, one.Line) ||
+				file == memoir.SummaryFile && strings.Contains(of, "\n"+strings.TrimSuffix(words, "…")) {
 				continue
 			}
+			of += "\n" + words
 			report.States[one.State]++
 			if one.Anchor == (memoir.Anchor{}) {
 				continue

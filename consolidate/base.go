@@ -149,9 +149,7 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	for _, s := range told.sections {
 		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return untellable[untold(line)] })
 	}
-	summary := summarise(in, told, nil, summaryBudget)
-	out.MemorySummary, _, _ = strings.Cut(summary, "\n"+headMap+"\n") // the other files are not there
-	out.Skills = nil
+	out.MemorySummary, out.Skills = summarise(in, told, nil, summaryBudget), nil
 	return WithOrigins(out, in)
 }
 

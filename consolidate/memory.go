@@ -155,25 +155,19 @@ var briefing = []struct {
 	{headOpen, []string{headOpen}, 3, 160},
 }
 
-// What each map has.
-const mapMemory = "- MEMORY.md: the sessions behind each line"
-const mapSessions = "- rollout_summaries/*.md: a summary of each session; " +
-	"raw_memories.md: everything that was extracted"
-
-// Told returns the lines of a summary that tell something: no heading, and not what each map has.
+// Told returns the lines of a summary that tell something: no heading, and not the map.
 func Told(summary string) []string {
+	heading := ""
 	return slices.DeleteFunc(strings.Split(summary, "\n"), func(line string) bool {
-		line = strings.TrimSpace(line)
-		return line == "" || isHeading(line) || line == mapMemory || line == mapSessions
+		if line = strings.TrimSpace(line); isHeading(line) {
+			heading = line
+		}
+		return line == "" || heading == line || heading == headMap
 	})
 }
 
-// maxMap is the bytes that a map without skills takes at most.
-const maxMap = 500
-
 // summarise makes memory_summary.md from a MEMORY.md and skills: all of its lines if they fit in limit bytes with the
-// map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations; its map says where they
-// are.
+// map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations.
 func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string {
 	name := projectName(in.Project)
 	told := func(whole bool) *page {
@@ -204,15 +198,15 @@ func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string 
 		}
 		return p
 	}
+	where := &section{headMap, mapOf(skills)}
 	p := told(true)
-	if len(p.String())+maxMap > limit {
+	if len(p.String())+len((&page{[]*section{{}, where}}).String()) > limit {
 		p = told(false)
 	}
-	if name == userName { // it has no other files
-		p.shrink(limit, func(string) bool { return false })
-		return p.String()
-	}
-	return in.withMap(p, skills, limit)
+	p.drop(headMap)
+	p.add(headMap, where.lines)
+	p.shrink(limit, func(string) bool { return false })
+	return p.String()
 }
 
 // userName is the name of the user's own memory; no project's name has a blank.
@@ -234,21 +228,12 @@ func summaryHead(name string) string {
 
 const maxDescription = 160
 
-// withMap adds the map, of the files and the skills, to a summary, within limit bytes.
-func (in Input) withMap(summary *page, skills []memoir.Skill, limit int) string {
-	lines := []string{mapMemory}
+// mapOf is the lines of the map of the skills.
+func mapOf(skills []memoir.Skill) (lines []string) {
 	for _, s := range skills {
 		lines = append(lines, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
 	}
-	summary.drop(headMap)
-	if slices.ContainsFunc(in.Extractions, func(e memoir.Extraction) bool {
-		return !memoir.IsEntry(e.SessionKey) && !memoir.IsReceived(e.SessionKey)
-	}) {
-		lines = append(lines, mapSessions) // else none has one
-	}
-	summary.add(headMap, lines)
-	summary.shrink(limit, func(string) bool { return false })
-	return summary.String()
+	return lines
 }
 
 // OnlyHandEdits returns the memory of a project that has no inputs any more: the hand edits, and a line that says that

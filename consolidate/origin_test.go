@@ -43,7 +43,7 @@ func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
 		lint: {Path: "Makefile", Text: "lint:"}, "test: `go test ./lib`": {Path: "lib"}})
 	in := input(older, newer)
 	c := build(t, in)
-	c.MemorySummary += "- what lint is: `make lint`\n" // in its map
+	c.MemorySummary += "\n## Where to look\n\n- what lint is: `make lint`\n"
 	got := anchorsOf(c, in)
 	if got["what lint is: `make lint`"] != "" {
 		t.Error("a line of the map has an anchor")

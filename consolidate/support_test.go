@@ -173,7 +173,7 @@ func TestCommandsQuotationsAndWishesAreFoundByForm(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.line, err)
 		}
-		kept := []int{len(under(c.MemoryMD, "## "+test.heading)), strings.Count(c.MemorySummary, "\n- ") - 4}
+		kept := []int{len(under(c.MemoryMD, "## "+test.heading)), strings.Count(c.MemorySummary, "\n- ") - 2}
 		if want := map[bool]int{true: 1}[test.keeps]; kept[0] != want || kept[1] != want {
 			t.Errorf("%q: kept %v:\n%s", test.line, kept, c.MemorySummary)
 		}

@@ -68,6 +68,11 @@ func learn(sessions []*session) []part {
 	}
 	bySupport(known)
 	known = slices.DeleteFunc(known, func(c *claim) bool { return c.contradicted(wanted) })
+	for _, c := range known {
+		if c.Signal == extract.SignalRefused && c.count() == 1 {
+			c.once()
+		}
+	}
 	own := slices.DeleteFunc(slices.Clone(sessions), func(s *session) bool { return memoir.MemberOf(s.SessionKey) != "" })
 	open := merge(own[max(0, len(own)-1):], memoir.StatementOpen, byWords) // others may be done by now
 	slices.SortStableFunc(open, byAge)
@@ -116,7 +121,7 @@ func wishes(sessions []*session) (wanted, once []*claim) {
 		case len(c.sessions) > 1 || c.written() > 0 || c.Signal != memoir.SignalRule && c.Signal != memoir.SignalMaybe:
 			wanted = append(wanted, c)
 		case c.Signal == memoir.SignalRule:
-			c.text = memoir.SaidOnce(c.text, cmp.Or(c.At, c.newest().date))
+			c.once()
 			once = append(once, c)
 		}
 	}
@@ -124,9 +129,12 @@ func wishes(sessions []*session) (wanted, once []*claim) {
 	return wanted, once
 }
 
+// once marks a claim as said once.
+func (c *claim) once() { c.text = memoir.SaidOnce(c.text, cmp.Or(c.At, c.newest().date)) }
+
 // contradicted reports whether a command that one session refused stands in a wish of several.
 func (c *claim) contradicted(wanted []*claim) bool {
-	was, _ := extract.Refused(c.Statement)
+	was := extract.Refused(c.Statement)
 	command := memoir.WordsOf(was)
 	return was != "" && c.count() == 1 && slices.ContainsFunc(wanted, func(o *claim) bool {
 		_, named := memoir.Token(o.text, strings.Trim(was, "`"), 0)
@@ -165,7 +173,7 @@ func recent(sessions []*session, known []*claim) []*claim {
 			}
 			seen[title] = true
 			if why := oneLine(st.Detail); why != "" && !strings.Contains(st.Text, why) {
-				st.Text += " — " + why
+				st.Text += " — it said: " + why
 			}
 			if extract.OnlyTitle(st.Text) { // which git tells
 				continue

@@ -31,7 +31,7 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 	}
 	last := func(n int) string { return fmt.Sprintf("[%s 2026-07-%02d", id(n)[:8], n) }
 	refused := func(n int) memoir.Extraction {
-		s := session(n, id(n+1), "Decisions: not `make ci` but `make unit` (“too slow”)")
+		s := session(n, id(n+1), "Decisions: refused `make ci`: “too slow”")
 		s.Statements[0].Signal = "refused"
 		return s
 	}
@@ -107,7 +107,7 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"one refusal undoes no wish of several sessions", "## What is known",
 			append(many(2, "Preferences: rule: “Always run `make ci` before you push”"), refused(2)), nil},
 		{"a refusal beside a wish for the same", "## What is known",
-			append(many(2, "Preferences: rule: “Never run `make ci` from an agent”"), refused(2)), []string{"- not `make ci` but `make unit` (“too slow”) " + last(3) + "]"}},
+			append(many(2, "Preferences: rule: “Never run `make ci` from an agent”"), refused(2)), []string{"- refused `make ci`: “too slow” (said once, 2026-07-01) " + last(3) + "]"}},
 		{"others make no habit of what this person refused", "## Build, test and other commands", []memoir.Extraction{refused(0),
 			session(1, id(2), "Commands: before a commit: `make ci`"), theirs(session(2, id(3), "Commands: before a commit: `make ci`"), "alice")}, nil},
 		{"their own later sessions do", "## Build, test and other commands", []memoir.Extraction{refused(0),
@@ -115,11 +115,11 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			[]string{"- before a commit: `make ci` " + last(3) + ", +1]"}},
 		{"other facts count at once", "## Environment", many(1, "Environment: Postgres 16 runs on port 5433"), []string{"- Postgres 16 runs on port 5433 " + last(1) + "]"}},
 		{"work is its title with its reason, not the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race", "Task: go on → committed: a title alone"),
-			[]string{"- commit: \"fix: lock\" — writers race " + last(1) + "]"}},
+			[]string{"- commit: \"fix: lock\" — it said: writers race " + last(1) + "]"}},
 		{"work that is known is told once", "## Recent work", many(1, "Findings: \"fix: lock\" (pull request #7): writers race", "Outcome: pull request #7: \"fix: lock\" — takes a lock"), nil},
 		{"an outcome without a title", "## Recent work", many(1, "Outcome: done: fixed"), []string{"- done: fixed " + last(1) + "]"}},
 		{"five lines, newest first", "## Recent work", append(many(1, "Outcome: commit: z — why"), session(1, id(2), "Outcome: commit: a — why", "Outcome: commit: b — why", "Outcome: commit: c — why", "Outcome: commit: d — why"), session(2, id(3), "Outcome: commit: e — why")),
-			[]string{"- commit: \"e\" — why " + last(3) + "]", "- commit: \"d\" — why " + last(2) + "]", "- commit: \"c\" — why " + last(2) + "]", "- commit: \"b\" — why " + last(2) + "]", "- commit: \"z\" — why " + last(1) + "]"}},
+			[]string{"- commit: \"e\" — it said: why " + last(3) + "]", "- commit: \"d\" — it said: why " + last(2) + "]", "- commit: \"c\" — it said: why " + last(2) + "]", "- commit: \"b\" — it said: why " + last(2) + "]", "- commit: \"z\" — it said: why " + last(1) + "]"}},
 		{"what the newest session left open", "## Open ends", []memoir.Extraction{session(0, id(1), "Open: test it on Windows"), session(1, id(2), "Open: write the docs")},
 			[]string{"- write the docs " + last(2) + "]"}},
 		{"a request of which nothing came is left out", "## Recent work", many(1, "Task: fix the lock", "Preferences: “always sign”"), nil},

@@ -86,7 +86,7 @@ func (p post) cause() string {
 	if last == 0 {
 		return all[0]
 	}
-	first, room := all[0], MaxLine-len(p.label()+": ")-len(all[last])-1
+	first, room := all[0], MaxLine-len(p.label()+said)-len(all[last])-1
 	for _, s := range slices.Backward(all[1:last]) {
 		if strings.Contains(s, "`") && len(first)+len(s) < room {
 			first += " " + s
@@ -96,13 +96,11 @@ func (p post) cause() string {
 	return wholeSentences([]string{first, all[last]}, room+1+len(all[last]))
 }
 
-// label names a post by its title.
-func (p post) label() string {
-	if p.kind == postCommit {
-		return p.shown() + " (commit)"
-	}
-	return p.shown() + " (" + p.name() + ")"
-}
+// label names a post by its title and day: what it says held then.
+func (p post) label() string { return p.shown() + " (" + p.name() + " of " + p.day + ")" }
+
+// said joins the label of a post to what it says of the time before it.
+const said = " said why: "
 
 // causes is the signal of why commits and pull requests were made and issues filed, in their last state: what the
 // session posted says so in a section. A pull request stands for the commit of its title. An issue without such a
@@ -121,7 +119,7 @@ func causes(s *session) []candidate {
 			continue
 		}
 		pulls[p.title] = true
-		c := state(signal, memoir.StatementFinding, p.label()+": "+why, p.items()...)
+		c := state(signal, memoir.StatementFinding, p.label()+said+why, p.items()...)
 		c.Cause = why
 		out = append(out, c)
 	}
@@ -151,7 +149,7 @@ func found(s *session) []candidate {
 			if !named.MatchString(why) || !strings.HasSuffix(why, ".") { // else a list of steps
 				continue
 			}
-			kind, title := memoir.StatementClaim, "fixed: "
+			kind, title := memoir.StatementClaim, "found and fixed on "+s.day(t.final.item)+": "
 			if s.bornOut(r.item, until, t.final.item) && !slices.ContainsFunc(s.turns, func(later *turn) bool {
 				return later.final.item > t.final.item && later.final.item < until && causes[later] != ""
 			}) {
@@ -162,7 +160,7 @@ func found(s *session) []candidate {
 				if p.cause() != "" {
 					continue
 				}
-				title = p.label() + ", fixed: "
+				title = p.label() + " fixed what was found then: "
 			}
 			c := state(signalFound, kind, title+why, t.final.item)
 			c.Cause = why

@@ -63,13 +63,14 @@ const maxOption = 80
 // nextSteps are words of questions about the course of the work.
 var nextSteps = []string{"next", "first", "now", "proceed", "continue", "ready", "commit", "branch", "start"}
 
-// refused is the signal of a refused call and the accepted one that followed the person's words.
+// refused is the signal of a refused call after which another one for the same job was accepted, with the person's
+// words. What was accepted is not told: the agent chose it.
 func refused(s *session) []candidate {
 	var out []candidate
 	for _, t := range s.turns {
 		if text, ok := instead(t); ok {
 			words := wholeSentences(t.ask.own, maxRule)
-			c := state(signalRefused, memoir.StatementDecision, text+" ("+quote(words)+")", t.before.N, t.ask.item, t.next.N)
+			c := state(SignalRefused, memoir.StatementDecision, refusedText+text+": "+quote(words), t.before.N, t.ask.item)
 			c.Quote = words
 			out = append(out, c)
 		}
@@ -77,18 +78,20 @@ func refused(s *session) []candidate {
 	return out
 }
 
-// Refused returns the command of a refused call, in code marks, and the one that was accepted instead. Both are empty
-// for other statements.
-func Refused(st memoir.Statement) (was, is string) {
-	if text, ok := strings.CutPrefix(st.Text, "not "); ok && st.Signal == signalRefused {
-		text, _, _ = strings.Cut(text, " (“")
-		was, is, _ = strings.Cut(text, " but ")
+const refusedText = "refused "
+
+// Refused returns the command of a refused call, in code marks. It is empty for other statements.
+func Refused(st memoir.Statement) string {
+	text, ok := strings.CutPrefix(st.Text, refusedText)
+	was, _, _ := strings.Cut(text, ": “")
+	if !ok || st.Signal != SignalRefused || strings.Contains(was, "` in `") { // a line of a file
+		return ""
 	}
-	return was, is
+	return was
 }
 
-// instead returns what was refused before a turn and what was accepted in its first call: another command for the same
-// job, or the one line that differs in an edit of the same file, if the person's words say more than that line.
+// instead returns what was refused before a turn if its first call was accepted: another command for the same job, or
+// an edit of the same file of which one line differs, if the person's words say more than that line.
 func instead(t *turn) (text string, ok bool) {
 	words := wholeSentences(t.ask.own, maxRule)
 	if t.ask.origin != memoir.OriginRejection || t.before == nil || t.next == nil || t.next.Failed || words == "" ||
@@ -103,7 +106,7 @@ func instead(t *turn) (text string, ok bool) {
 		len(a[0].text) > maxCommand || len(b[0].text) > maxCommand {
 		return "", false
 	}
-	return "not " + code(a[0].text) + " but " + code(b[0].text), true
+	return code(a[0].text), true
 }
 
 // likens reports whether a command does the same job as another one of its program: by its purpose, else by the
@@ -119,8 +122,8 @@ func (r *run) likens(other *run) bool {
 		slices.Equal(a[:min(n, len(a))], b[:min(n, len(b))]))
 }
 
-// otherLine returns the one line that differs in an edit after a refused one. It has one of the words that were asked
-// for, which the refused line lacks.
+// otherLine returns the one line of a refused edit that differs in the edit after it, which has one of the words that
+// were asked for there and that the refused line lacks.
 func otherLine(t *turn, asked memoir.Words) (text string, ok bool) {
 	was, edited := EditOf(t.before)
 	is, again := EditOf(t.next)
@@ -136,6 +139,5 @@ func otherLine(t *turn, asked memoir.Words) (text string, ok bool) {
 	if line := memoir.WordsOf(came[0]); less(line, memoir.WordsOf(gone[0])).Shared(asked) == 0 || within(asked, line) {
 		return "", false
 	}
-	return "in " + code(path.Base(name)) + ", not " + code(strings.TrimLeft(gone[0], "+- ")) + " but " +
-		code(strings.TrimLeft(came[0], "+- ")), true
+	return code(strings.TrimLeft(gone[0], "+- ")) + " in " + code(path.Base(name)), true
 }

@@ -35,7 +35,7 @@ type Extractor interface {
 const BuiltinName = "builtin"
 
 // version of the built-in model. It grows when its rules change: runs read again what an earlier version read.
-const version = "11"
+const version = "12"
 
 // Reader returns what a ContentHash says of a session that the model with this name read.
 func Reader(name string) string {
@@ -107,7 +107,7 @@ const (
 	signalFound       = "found"       // cause.go: a cause that the agent found and that a check bears out
 	signalOpen        = "open"        // cause.go: what the closing answer leaves open
 	signalChosen      = "chosen"      // decided.go: a question about the design with the option that the person chose
-	signalRefused     = "refused"     // decided.go: a refused call and the accepted one that followed
+	SignalRefused     = "refused"     // decided.go: a refused call with what the person said
 	signalFixed       = "fixed"       // fixed.go: a failure with its remedy
 	signalRepaired    = "repaired"    // repaired.go: a failure with the one command that repaired it
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
@@ -121,7 +121,7 @@ const (
 var parties = map[string]memoir.Party{
 	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalInstruction: memoir.ByTool,
 	SignalPassed: memoir.ByTool, signalSought: memoir.ByTool, memoir.SignalRule: memoir.ByPerson,
-	memoir.SignalMaybe: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
+	memoir.SignalMaybe: memoir.ByPerson, signalChosen: memoir.ByPerson, SignalRefused: memoir.ByPerson,
 	signalRenamed: memoir.ByPerson, memoir.SignalCut: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
@@ -135,7 +135,7 @@ func Known(signal string) bool {
 }
 
 // Chosen reports whether the statements of a signal are a person's choices between two ways.
-func Chosen(signal string) bool { return signal == signalChosen || signal == signalRefused }
+func Chosen(signal string) bool { return signal == signalChosen || signal == SignalRefused }
 
 // Posted reports whether a signal is of what agents wrote of their work.
 func Posted(signal string) bool { return signal == signalPosted || signal == signalCause }

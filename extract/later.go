@@ -91,9 +91,9 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 		answer, question, _ := strings.Cut(st.Text, "” for ") // what was received has no quotation
 		question, _, _ = strings.Cut(question, ", not ")
 		s.wants, s.changes = memoir.Words{" " + question, "start", "~" + answer}, true
-	case st.Signal == signalRefused:
-		if was, is := Refused(*st); was != "" {
-			fact(is, was)
+	case st.Signal == SignalRefused:
+		if was := Refused(*st); was != "" {
+			s.rejects = memoir.Words{was}
 		}
 	case st.Signal == signalInstruction:
 		fact(failed, ran)
@@ -183,7 +183,7 @@ func (s *saying) overturns(e *saying) bool {
 		return false
 	case s.Kind == memoir.StatementRefuted:
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
-	case e.Signal == signalRefused && s.Kind == memoir.StatementCommand: // what passes for others may be refused here
+	case e.Signal == SignalRefused && s.Kind == memoir.StatementCommand: // what passes for others may be refused here
 		return within(e.rejects, s.wants) && memoir.MemberOf(s.from.SessionKey) == memoir.MemberOf(e.from.SessionKey)
 	case s.otherNumber(e):
 		return true

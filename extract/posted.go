@@ -28,6 +28,7 @@ type post struct {
 	kind   string
 	number string // of a pull request or issue, if known
 	hash   string // of a commit, abbreviated, if known
+	day    string // on which it was posted, as Date has it
 	title  string
 	body   string
 	void   bool // a later post replaced it, or it was undone
@@ -54,6 +55,7 @@ func (s *session) publish(p post, replaces bool) {
 		old.void = true
 	}
 	if p.title = strings.TrimSpace(p.title); p.title != "" {
+		p.day = s.day(p.item)
 		s.posts = append(s.posts, p)
 	}
 }

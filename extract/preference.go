@@ -22,8 +22,8 @@ func wishes(s *session) []candidate {
 		if _, decided := instead(t); decided || !refusal && !t.ask.typed() || t.ask.pasted && len(own) > maxOwn {
 			continue
 		}
-		add := func(signal, text string) {
-			c := state(signal, memoir.StatementPreference, quote(text), t.ask.item)
+		add := func(signal, text, whole string) {
+			c := state(signal, memoir.StatementPreference, quote(whole), t.ask.item)
 			if c.Quote = text; signal == signalRenamed {
 				c.Kind = memoir.StatementFinding
 			}
@@ -42,7 +42,13 @@ func wishes(s *session) []candidate {
 			if signal == memoir.SignalRule && (t.ask.pasted || limited || refusal && !lasting(text)) { // the paste may have it
 				signal = memoir.SignalMaybe
 			}
-			add(signal, text)
+			whole := text
+			if signal == memoir.SignalRule && i > 0 && refersBack(text, own[i-1]) {
+				if whole = own[i-1] + " " + text; len(whole) > maxRule || ofTicket.MatchString(own[i-1]) {
+					signal, whole = memoir.SignalMaybe, text
+				}
+			}
+			add(signal, text, whole)
 		}
 	}
 	return out
@@ -114,6 +120,21 @@ func lasting(text string) bool {
 
 // ofOne matches the number or the link of an issue, a pull request or a run: a sentence about it is over with it.
 var ofOne = lazyregexp.New(`#\d|://\S*/\d`)
+
+// ofTicket matches what ofOne does, and the name of an issue, such as APP-12.
+var ofTicket = lazyregexp.New(`#\d|://\S*/\d|\b[A-Z][A-Z0-9]+-\d`)
+
+// pronouns stand for what another sentence may name.
+var pronouns = []string{"it", "its", "this", "these", "those", "they", "them", "their"}
+
+// refersBack reports whether a rule means little without the sentence before it: one of its first words is a pronoun,
+// or it is not marked and both are of the same thing.
+func refersBack(text, before string) bool {
+	lower := lowerWords(text)
+	first := strings.Fields(lower)
+	return slices.ContainsFunc(first[:min(len(first), 4)], func(w string) bool { return slices.Contains(pronouns, w) }) ||
+		!hasAny(lower, marks...) && memoir.WordsOf(text).Shared(memoir.WordsOf(before)) > 0
+}
 
 // limits matches the words of a sentence that say until when, or for which work, it holds.
 var limits = lazyregexp.New(`\b(?:until|till|for now|today|` + thisWork + `)\b`)

@@ -130,6 +130,13 @@ func plainTitle(s string) string {
 	return "Session"
 }
 
+// day returns the day of an item, as Date has it.
+func (s *session) day(item int) string {
+	one := []memoir.Statement{{Items: []int{item}}}
+	Date(one, s.items, s.UpdatedAt)
+	return one[0].At
+}
+
 // Date sets the day of each statement: that of the last item that it cites, else the session's last.
 func Date(statements []memoir.Statement, items []memoir.Item, ended time.Time) {
 	at := map[int]time.Time{}

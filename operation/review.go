@@ -12,6 +12,7 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/entry"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/prompts"
@@ -105,7 +106,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 	for _, s := range all {
 		no[s.statement.Replaces] = true
 	}
-	for _, signal := range []string{memoir.SignalRule, memoir.SignalCut, memoir.SignalMaybe} {
+	for _, signal := range []string{memoir.SignalRule, extract.SignalRefused, memoir.SignalCut, memoir.SignalMaybe} {
 		for _, s := range all {
 			key, id := memoir.LineKey(s.statement.Text), s.statement.ID
 			theirs := memoir.MemberOf(s.session.SessionKey) != ""
@@ -118,7 +119,9 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			}
 			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
 				line: "- " + s.statement.Text, statements: []string{id}}
-			one.Text = a.Clean(cmp.Or(s.statement.Quote, s.statement.Text))
+			if one.Text = a.Clean(s.statement.Text); s.statement.Quote != "" && signal != extract.SignalRefused {
+				one.Text = a.Clean(s.statement.Quote)
+			}
 			one.Kind = cmp.Or(map[string]string{memoir.SignalCut: "Rule that had a secret, told to none"}[signal], one.Kind)
 			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
 			out.Lines = append(out.Lines, one)

@@ -142,11 +142,12 @@ type register struct {
 // threads has the keys of sessions by the beginning of their ids.
 type threads map[string][]string
 
+func byKey(sessions []*session) map[string]*session {
+	return memoir.MapOf(sessions, func(s *session) (string, *session) { return s.SessionKey, s })
+}
+
 func (in Input) register() register {
-	gone := map[string]bool{}
-	for _, key := range in.Withdrawn {
-		gone[key] = true
-	}
+	gone := memoir.Set(in.Withdrawn)
 	r := register{threads{}, threads{}, map[string]bool{}}
 	keys := slices.Clone(in.Known)
 	for _, e := range in.Extractions {

@@ -207,13 +207,8 @@ func (c *consolidation) keptOut(ctx context.Context, keys []string) ([]string, e
 
 // once leaves out what other machines sent of sessions that this machine has extracted, too, or keeps out of memory.
 func once(extractions []memoir.Extraction, others []string) []memoir.Extraction {
-	here := map[string]bool{}
-	for _, e := range extractions {
-		others = append(others, e.SessionKey)
-	}
-	for _, key := range others {
-		here[wire.SessionHash(key, "")] = true
-	}
+	others = append(others, memoir.Map(extractions, func(e memoir.Extraction) string { return e.SessionKey })...)
+	here := memoir.Set(memoir.Map(others, func(key string) string { return wire.SessionHash(key, "") }))
 	return slices.DeleteFunc(extractions, func(e memoir.Extraction) bool {
 		_, session := memoir.ReceivedGroup(e.SessionKey)
 		return memoir.IsReceived(e.SessionKey) && here[session]
@@ -265,11 +260,7 @@ const openMark = "open "
 func adopted(hash string) string { return strings.TrimPrefix(hash, openMark) }
 
 func inputsByKey(inputs []memory.Input) map[string]string {
-	out := make(map[string]string, len(inputs))
-	for _, in := range inputs {
-		out[in.Session] = in.Hash
-	}
-	return out
+	return memoir.MapOf(inputs, func(in memory.Input) (string, string) { return in.Session, in.Hash })
 }
 
 // week returns a project's journals. A person's line becomes the statements that the signals find in it. With a

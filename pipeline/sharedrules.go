@@ -33,10 +33,7 @@ func (r *run) markUserDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now := map[string]string{}
-	for _, e := range shared {
-		now[e.SessionKey] = e.ContentHash
-	}
+	now := memoir.MapOf(shared, func(e memoir.Extraction) (string, string) { return e.SessionKey, e.ContentHash })
 	return r.store.RecordChanges(ctx, state, !maps.Equal(now, last))
 }
 

@@ -209,10 +209,7 @@ type Counted struct {
 
 // largestFirst lists names with their counts, the largest first.
 func largestFirst(counts map[string]int) []Counted {
-	out := []Counted{}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, Counted{name, counts[name]})
-	}
+	out := memoir.Map(slices.Sorted(maps.Keys(counts)), func(name string) Counted { return Counted{name, counts[name]} })
 	slices.SortStableFunc(out, func(a, b Counted) int { return cmp.Compare(b.Sessions, a.Sessions) })
 	return out
 }

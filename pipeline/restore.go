@@ -87,9 +87,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	if out.ByHand = append(out.ByHand, c.report.ByHand...); len(out.ByHand) > 0 {
 		out.Over = out.ByHand[len(out.ByHand)-1]
 	}
-	for _, in := range deferred {
-		out.Deferred = append(out.Deferred, in.Session)
-	}
+	out.Deferred = memoir.Map(deferred, func(in memory.Input) string { return in.Session })
 	slices.Sort(out.Deferred)
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -156,12 +157,9 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	if live.Generation == 0 {
 		return nil
 	}
-	before, _, err := c.cleanFiles(live.Files)
-	if err != nil {
-		return err
-	}
-	earlier, err := c.store.HandEdits(ctx, c.project.ID)
-	if err != nil {
+	before, _, err1 := c.cleanFiles(live.Files)
+	earlier, err2 := c.store.HandEdits(ctx, c.project.ID)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	changed := memory.Differences(before, files)

@@ -25,12 +25,9 @@ func (r *run) markUserDue(ctx context.Context) error {
 	if err != nil || noted {
 		return err
 	}
-	shared, err := r.sharedRules(ctx, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
-	if err != nil {
-		return err
-	}
-	last, err := r.store.LastInputs(ctx, memoir.UserProjectID)
-	if err != nil {
+	shared, err1 := r.sharedRules(ctx, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
+	last, err2 := r.store.LastInputs(ctx, memoir.UserProjectID)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	now := memoir.MapOf(shared, func(e memoir.Extraction) (string, string) { return e.SessionKey, e.ContentHash })

@@ -40,6 +40,21 @@ func Map[T, U any](all []T, f func(T) U) []U {
 	return out
 }
 
+// MapOf returns a map of the key and the value that f returns for each of all. Of equal keys the last counts.
+func MapOf[T any, K comparable, V any](all []T, f func(T) (K, V)) map[K]V {
+	out := make(map[K]V, len(all))
+	for _, one := range all {
+		key, value := f(one)
+		out[key] = value
+	}
+	return out
+}
+
+// Set returns the set of some keys, which may be repeated.
+func Set[K comparable](keys []K) map[K]bool {
+	return MapOf(keys, func(key K) (K, bool) { return key, true })
+}
+
 // LinesHolding returns the numbers, from 1, of the lines of a text that contain a folded text
 // or a part of it. An occurrence may span lines, but not an empty one.
 func LinesHolding(text, folded string) []int {
@@ -209,13 +224,7 @@ var fillers = SetOf(`a an the and or but of to in on at for with by from as is a
 var negations = SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
 
 // SetOf returns the set of the words of a list.
-func SetOf(words string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		out[w] = true
-	}
-	return out
-}
+func SetOf(words string) map[string]bool { return Set(strings.Fields(words)) }
 
 // CodeSpan writes a text as a code span of Markdown.
 func CodeSpan(text string) string {

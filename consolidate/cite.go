@@ -102,22 +102,14 @@ func withCitation(text string, entries []entry, lists map[string][]string) strin
 		line += fmt.Sprintf(", +%d", more)
 	}
 	if len(entries) > 1 {
-		var all []string
-		for _, e := range entries {
-			all = append(all, e.key+" "+e.date)
-		}
-		lists[lineKey(line+"]")] = all
+		lists[lineKey(line+"]")] = memoir.Map(entries, func(e entry) string { return e.key + " " + e.date })
 	}
 	return line + "]"
 }
 
 // countOf counts sessions.
 func countOf(entries []entry) int {
-	var all []string
-	for _, e := range entries {
-		all = append(all, memoir.CountedAs(e.key))
-	}
-	return len(distinct(all))
+	return len(distinct(memoir.Map(entries, func(e entry) string { return memoir.CountedAs(e.key) })))
 }
 
 // fromTeam marks a line that rests on other members' sessions alone.
@@ -142,17 +134,15 @@ type register struct {
 // threads has the keys of sessions by the beginning of their ids.
 type threads map[string][]string
 
+func byKey(sessions []*session) map[string]*session {
+	return memoir.MapOf(sessions, func(s *session) (string, *session) { return s.SessionKey, s })
+}
+
 func (in Input) register() register {
-	gone := map[string]bool{}
-	for _, key := range in.Withdrawn {
-		gone[key] = true
-	}
+	gone := memoir.Set(in.Withdrawn)
 	r := register{threads{}, threads{}, map[string]bool{}}
-	keys := slices.Clone(in.Known)
-	for _, e := range in.Extractions {
-		keys = append(keys, e.SessionKey)
-	}
-	for _, key := range keys {
+	extracted := memoir.Map(in.Extractions, func(e memoir.Extraction) string { return e.SessionKey })
+	for _, key := range slices.Concat(in.Known, extracted) {
 		if !gone[key] && !r.keys[key] {
 			r.keys[key] = true
 			r.inputs.add(key)

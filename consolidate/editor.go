@@ -204,11 +204,7 @@ func (ed *editor) sweep(gone func(line string) bool) {
 
 func (ed *editor) String() string {
 	ed.restart()
-	var all []memoir.Block
-	for _, u := range ed.rest {
-		all = append(all, u.Block)
-	}
-	return memoir.JoinBlocks(all)
+	return memoir.JoinBlocks(memoir.Map(ed.rest, func(u *unit) memoir.Block { return u.Block }))
 }
 
 // leastCompared is the least number of words of lines that are compared by similarity.

@@ -260,8 +260,6 @@ func OnlyHandEdits(in Input) memoir.Consolidation {
 func Written(in Input, text string) memoir.Consolidation {
 	out := ApplyHandEdits(memoir.Consolidation{MemoryMD: text, MemorySummary: summaryHead(projectName(in.Project)) + "\n"},
 		LiveHandEdits(in.HandEdits, in))
-	for _, e := range in.Extractions {
-		out.Open = append(out.Open, e.SessionKey)
-	}
+	out.Open = memoir.Map(in.Extractions, func(e memoir.Extraction) string { return e.SessionKey })
 	return out
 }

@@ -20,11 +20,8 @@ const maxSummaryAnchors = 40
 // Anchors are those of the newest session's statements, of these only the ones whose text the line contains. The
 // result depends only on the input and has nothing of withdrawn sessions.
 func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
-	o := origins{register: in.register(), by: map[string]*session{}, hand: handLines(in), made: c.Lines,
-		lists: c.Citations}
-	for _, s := range arrange(append(in.baseSessions(), without(in.Extractions, in.Withdrawn)...)) {
-		o.by[s.SessionKey] = s
-	}
+	sessions := arrange(append(in.baseSessions(), without(in.Extractions, in.Withdrawn)...))
+	o := origins{register: in.register(), by: byKey(sessions), hand: handLines(in), made: c.Lines, lists: c.Citations}
 	before := memoir.Consolidation{}
 	if in.Current != nil {
 		before = *in.Current

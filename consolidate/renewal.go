@@ -35,10 +35,7 @@ func newRenewal(in Input, sessions []*session, gone func(line string) bool) *ren
 	r := &renewal{
 		in: in, register: in.register(), edits: LiveHandEdits(in.HandEdits, in), hand: handLines(in),
 		name:     projectName(in.Project),
-		sessions: sessions, by: map[string]*session{}, forgot: map[string]bool{}, known: map[string]bool{},
-	}
-	for _, s := range sessions {
-		r.by[s.SessionKey] = s
+		sessions: sessions, by: byKey(sessions), forgot: map[string]bool{}, known: map[string]bool{},
 	}
 	fresh := in.Current == nil || strings.TrimSpace(in.Current.MemoryMD) == ""
 	due := map[string]bool{}

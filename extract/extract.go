@@ -199,10 +199,7 @@ func Check(e memoir.Extraction, items []memoir.Item) error {
 	case len(e.RolloutSlug) > MaxSlug || !slugForm.MatchString(e.RolloutSlug):
 		return invalid("%q is not a slug of at most %d bytes of a-z, 0-9 and single hyphens", e.RolloutSlug, MaxSlug)
 	}
-	exists := make(map[int]bool, len(items))
-	for _, it := range items {
-		exists[it.N] = true
-	}
+	exists := memoir.Set(memoir.Map(items, func(it memoir.Item) int { return it.N }))
 	for _, s := range e.Statements {
 		for _, n := range s.Items {
 			if !exists[n] {

@@ -25,10 +25,7 @@ func tokensOf(bytes int) int { return (bytes + 3) / 4 }
 // left out; omitted counts items left out for length. A budget of 0 or less removes noise only.
 func Fit(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int) {
 	read, omitted, _ := choose(quiet(items), tokens)
-	for _, r := range read {
-		fitted = append(fitted, r.Item)
-	}
-	return fitted, omitted
+	return memoir.Map(read, func(r reading) memoir.Item { return r.Item }), omitted
 }
 
 // A class is the value of a line, the most valuable first.

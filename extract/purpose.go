@@ -103,12 +103,9 @@ func (r *run) purpose() (purpose, head string) {
 }
 
 // Simple returns the simple commands of a command line, without redirections and wrappers such as sudo.
-func Simple(line string) (commands []string) {
+func Simple(line string) []string {
 	runs, _ := newShellParser().parse(line, "")
-	for _, r := range runs {
-		commands = append(commands, r.text)
-	}
-	return commands
+	return memoir.Map(runs, func(r *run) string { return r.text })
 }
 
 func classify(words []string) (purpose, head string) {

@@ -139,10 +139,7 @@ func (s *session) day(item int) string {
 
 // Date sets the day of each statement: that of the last item that it cites, else the session's last.
 func Date(statements []memoir.Statement, items []memoir.Item, ended time.Time) {
-	at := map[int]time.Time{}
-	for _, it := range items {
-		at[it.N] = it.At
-	}
+	at := memoir.MapOf(items, func(it memoir.Item) (int, time.Time) { return it.N, it.At })
 	for i := range statements {
 		st, day := &statements[i], ended
 		for _, n := range st.Items {

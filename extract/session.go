@@ -308,10 +308,8 @@ func firstText(args gjson.Result, names ...string) string {
 
 // without returns the lines that are neither empty nor among others, ignoring indentation.
 func without(lines, others []string) []string {
-	known := map[string]bool{"": true}
-	for _, line := range others {
-		known[strings.TrimSpace(line)] = true
-	}
+	known := memoir.Set(memoir.Map(others, strings.TrimSpace))
+	known[""] = true
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return known[strings.TrimSpace(line)] })
 }
 

@@ -153,10 +153,7 @@ func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.
 func (w *work) inputOf(extractions []memoir.Extraction) consolidate.Input {
 	in := consolidate.Input{Project: project.Named(w.key), Changed: map[string]bool{}}
 	in.Project.Remote = w.key
-	before := map[string]string{}
-	for _, input := range w.parent.manifest.Inputs {
-		before[input.Session] = input.Hash
-	}
+	before := memoir.MapOf(w.parent.manifest.Inputs, func(in memory.Input) (string, string) { return in.Session, in.Hash })
 	if !w.policy.builtin() {
 		in.Current = memory.Snapshot{
 			Generation: int(w.parent.number), Files: w.parent.files, Manifest: w.parent.manifest}.Consolidation()

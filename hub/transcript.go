@@ -279,10 +279,8 @@ func (h *Hub) replace(ctx context.Context, tx pgx.Tx, w waiting, e memoir.Extrac
 	var hashes []string
 	taken := map[string]bool{}
 	for n := -1; err == nil && n < len(taken); {
-		n, statements, hashes = len(taken), of(taken), nil
-		for _, s := range statements {
-			hashes = append(hashes, s.Hash)
-		}
+		n, statements = len(taken), of(taken)
+		hashes = memoir.Map(statements, func(s wire.Statement) string { return s.Hash })
 		rows, _ := tx.Query(ctx, `SELECT encode(hash, 'hex') FROM memoir.tombstone WHERE organisation = $1 AND project = $2
 			AND member = $3 AND replaced AND hash IN (SELECT decode(h, 'hex') FROM unnest($4::text[]) h)`,
 			w.organisation, w.project, w.member, hashes)

@@ -45,9 +45,7 @@ func (h *Hub) withdraw(ctx context.Context, w *work) (done bool, err error) {
 	if len(sessions) > 0 {
 		left = (&consolidate.Base{Memory: *present, Sessions: sessions, Gone: gone}).Without(w.input.Project)
 	}
-	for _, e := range sessions {
-		left.Open = append(left.Open, e.SessionKey)
-	}
+	left.Open = append(left.Open, memoir.Map(sessions, func(e memoir.Extraction) string { return e.SessionKey })...)
 	next, err := h.pack(&cut, left)
 	if err != nil || next == nil {
 		return false, err

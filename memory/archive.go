@@ -209,11 +209,7 @@ func namesIn(dir string) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, storageError(err, "read %s", dir)
 	}
-	names := make([]string, len(entries))
-	for i, entry := range entries {
-		names[i] = entry.Name()
-	}
-	return names, nil
+	return memoir.Map(entries, fs.DirEntry.Name), nil
 }
 
 // ReadArchive unpacks generation n. The error is memoir.CodeNotFound if it has no archive, and

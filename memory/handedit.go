@@ -144,11 +144,7 @@ type Change struct {
 
 // Changes lists the changed files between two generations, by path.
 func Changes(before, after Files) []Change {
-	changes := []Change{}
-	for _, e := range Differences(before, after) {
-		changes = append(changes, change(e))
-	}
-	return changes
+	return memoir.Map(Differences(before, after), change)
 }
 
 func change(e Edit) Change {

@@ -144,11 +144,7 @@ var presets = []preset{
 }
 
 func presetNames() string {
-	var names []string
-	for _, p := range presets {
-		names = append(names, p.name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(memoir.Map(presets, func(p preset) string { return p.name }), ", ")
 }
 
 // presetOf returns the preset of a model, nil for a person's own command, and the agent's name of the model. The
@@ -211,12 +207,7 @@ func fill(group []string, values map[string]string) []string {
 		}
 		pairs = append(pairs, place, value)
 	}
-	replacer := strings.NewReplacer(pairs...)
-	var out []string
-	for _, word := range group {
-		out = append(out, replacer.Replace(word))
-	}
-	return out
+	return memoir.Map(group, strings.NewReplacer(pairs...).Replace)
 }
 
 // read returns the answer in an agent's output, or its message of failure.

@@ -372,10 +372,7 @@ type Spending struct {
 // ReadSpending returns the whole ledger.
 func ReadSpending(ctx context.Context, st *store.Store) (Spending, error) {
 	rows, err := st.UsageRows(ctx, time.Time{})
-	out := Spending{[]Spent{}}
-	for _, r := range rows {
-		out.UsageBy = append(out.UsageBy, Spent{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated,
-			r.Duration.Milliseconds()})
-	}
-	return out, err
+	return Spending{memoir.Map(rows, func(r store.UsageRow) Spent {
+		return Spent{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated, r.Duration.Milliseconds()}
+	})}, err
 }

@@ -34,10 +34,7 @@ func (s *scan) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	recorded := map[string]int64{}
-	for _, row := range rows {
-		recorded[row.ID] = row.Generation
-	}
+	recorded := memoir.MapOf(rows, func(row store.ProjectRow) (string, int64) { return row.ID, row.Generation })
 	removed, err := s.store.RemovedFolders(ctx)
 	if err != nil {
 		return err

@@ -99,12 +99,9 @@ func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 // assignProjects finds the project of each scanned session, as finder does, and registers new projects. A
 // forgotten session gets no project.
 func (s *scan) assignProjects(ctx context.Context, found []foundSession) error {
-	finder, err := s.newFinder(ctx)
-	if err != nil {
-		return err
-	}
-	forgotten, err := s.store.Forgotten(ctx)
-	if err != nil {
+	finder, err1 := s.newFinder(ctx)
+	forgotten, err2 := s.store.Forgotten(ctx)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	var projects []memoir.Project // in the order in which they came up

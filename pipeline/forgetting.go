@@ -43,11 +43,9 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
+	noPersons := func(e memoir.Entry) (string, bool) { return "- " + e.Text, e.Author != memoir.AuthorUser }
 	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions, Unshared: unshared}, keys: forgotten,
-		auto: map[string]bool{}}
-	for _, e := range lines {
-		f.auto["- "+e.Text] = e.Author != memoir.AuthorUser
-	}
+		auto: memoir.MapOf(lines, noPersons)}
 	for _, w := range all {
 		if w.ProjectID == projectID {
 			f.what.Texts, f.seq, f.purge = w.Texts, w.Seq, w.Purge
@@ -105,10 +103,8 @@ func (f *forgetting) clearFiles(ctx context.Context, st *store.Store, root memor
 // withoutTraces removes the lines with traces of forgotten text from a file, and headings that lose all of their
 // lines. Lines of conversations, and lines that a person wrote into a journal, stay if they only have the same words.
 func (f *forgetting) withoutTraces(name, text string) string {
-	found := map[int]consolidate.Trace{}
-	for _, trace := range f.what.Traces(map[string][]byte{name: []byte(text)}, f.in) {
-		found[trace.Line] = trace
-	}
+	found := memoir.MapOf(f.what.Traces(map[string][]byte{name: []byte(text)}, f.in),
+		func(t consolidate.Trace) (int, consolidate.Trace) { return t.Line, t })
 	if _, named := found[0]; named {
 		return ""
 	}

@@ -198,22 +198,13 @@ func (c *consolidation) currentOf(live memory.Snapshot) (*memoir.Consolidation, 
 // keptOut adds to the keys of sessions those that a person or a setting keeps out of the project's memory.
 func (c *consolidation) keptOut(ctx context.Context, keys []string) ([]string, error) {
 	disabled, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
-	keys = slices.Clone(keys)
-	for _, s := range disabled {
-		keys = append(keys, s.Key())
-	}
-	return keys, err
+	return slices.Concat(keys, memoir.Map(disabled, memoir.Session.Key)), err
 }
 
 // once leaves out what other machines sent of sessions that this machine has extracted, too, or keeps out of memory.
 func once(extractions []memoir.Extraction, others []string) []memoir.Extraction {
-	here := map[string]bool{}
-	for _, e := range extractions {
-		others = append(others, e.SessionKey)
-	}
-	for _, key := range others {
-		here[wire.SessionHash(key, "")] = true
-	}
+	others = append(others, memoir.Map(extractions, func(e memoir.Extraction) string { return e.SessionKey })...)
+	here := memoir.Set(memoir.Map(others, func(key string) string { return wire.SessionHash(key, "") }))
 	return slices.DeleteFunc(extractions, func(e memoir.Extraction) bool {
 		_, session := memoir.ReceivedGroup(e.SessionKey)
 		return memoir.IsReceived(e.SessionKey) && here[session]
@@ -237,14 +228,11 @@ func withoutDeferred(extractions []memoir.Extraction, deferred []memory.Input) (
 }
 
 // stillDeferred returns the sessions that stay deferred: those that are neither inputs nor withdrawn.
-func stillDeferred(deferred []memory.Input, in consolidate.Input) (left []memory.Input) {
-	for _, input := range deferred {
-		if !slices.Contains(in.Withdrawn, input.Session) && !slices.ContainsFunc(in.Extractions,
-			func(e memoir.Extraction) bool { return e.SessionKey == input.Session }) {
-			left = append(left, input)
-		}
-	}
-	return left
+func stillDeferred(deferred []memory.Input, in consolidate.Input) []memory.Input {
+	return slices.DeleteFunc(slices.Clone(deferred), func(input memory.Input) bool {
+		return slices.Contains(in.Withdrawn, input.Session) || slices.ContainsFunc(in.Extractions,
+			func(e memoir.Extraction) bool { return e.SessionKey == input.Session })
+	})
 }
 
 // withdrawn lists the sessions that must leave no trace: forgotten and disabled ones, and missing, the
@@ -265,11 +253,7 @@ const openMark = "open "
 func adopted(hash string) string { return strings.TrimPrefix(hash, openMark) }
 
 func inputsByKey(inputs []memory.Input) map[string]string {
-	out := make(map[string]string, len(inputs))
-	for _, in := range inputs {
-		out[in.Session] = in.Hash
-	}
-	return out
+	return memoir.MapOf(inputs, func(in memory.Input) (string, string) { return in.Session, in.Hash })
 }
 
 // week returns a project's journals. A person's line becomes the statements that the signals find in it. With a

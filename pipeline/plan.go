@@ -161,12 +161,9 @@ func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err er
 	if err != nil {
 		return s, err
 	}
-	sessions, err := st.Sessions(ctx, store.Filter{})
-	if err != nil {
-		return s, err
-	}
-	projects, err := st.Projects(ctx)
-	if err != nil {
+	sessions, err1 := st.Sessions(ctx, store.Filter{})
+	projects, err2 := st.Projects(ctx)
+	if err := cmp.Or(err1, err2); err != nil {
 		return s, err
 	}
 	sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool { return s.Source == memoir.SourceEntry })
@@ -209,10 +206,7 @@ type Counted struct {
 
 // largestFirst lists names with their counts, the largest first.
 func largestFirst(counts map[string]int) []Counted {
-	out := []Counted{}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, Counted{name, counts[name]})
-	}
+	out := memoir.Map(slices.Sorted(maps.Keys(counts)), func(name string) Counted { return Counted{name, counts[name]} })
 	slices.SortStableFunc(out, func(a, b Counted) int { return cmp.Compare(b.Sessions, a.Sessions) })
 	return out
 }

@@ -88,9 +88,7 @@ func LoadStored(ctx context.Context, st *store.Store, session memoir.Session, sc
 	}
 	out := Loaded{Again: redactor.AgainText, Gone: "its transcript is gone: shown is what was stored for searching, " +
 		"messages, commands and error lines, long ones cut"}
-	for _, n := range slices.Sorted(maps.Keys(items)) {
-		out.Items = append(out.Items, items[n])
-	}
+	out.Items = memoir.Map(slices.Sorted(maps.Keys(items)), func(n int) memoir.Item { return items[n] })
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"memoir"
+	"memoir/secrets"
 )
 
 // Report is the result of a run. Its JSON form is the output of `run --json`: fields may be added, but not
@@ -234,9 +235,7 @@ func (r *reporter) count(change func(*Phase1Report)) {
 func (r *reporter) addRedactions(counts map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for rule, n := range counts {
-		r.report.Redactions[rule] += n
-	}
+	secrets.Counts(r.report.Redactions).Merge(counts)
 }
 
 func (r *reporter) progress(p Progress) {

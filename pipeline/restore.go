@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -87,9 +88,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	if out.ByHand = append(out.ByHand, c.report.ByHand...); len(out.ByHand) > 0 {
 		out.Over = out.ByHand[len(out.ByHand)-1]
 	}
-	for _, in := range deferred {
-		out.Deferred = append(out.Deferred, in.Session)
-	}
+	out.Deferred = memoir.Map(deferred, func(in memory.Input) string { return in.Session })
 	slices.Sort(out.Deferred)
 	return out, nil
 }
@@ -158,12 +157,9 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	if live.Generation == 0 {
 		return nil
 	}
-	before, _, err := c.cleanFiles(live.Files)
-	if err != nil {
-		return err
-	}
-	earlier, err := c.store.HandEdits(ctx, c.project.ID)
-	if err != nil {
+	before, _, err1 := c.cleanFiles(live.Files)
+	earlier, err2 := c.store.HandEdits(ctx, c.project.ID)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	changed := memory.Differences(before, files)

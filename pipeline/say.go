@@ -328,10 +328,7 @@ func (r *run) pruneIn(ctx context.Context, dir string) error {
 		return err
 	}
 	sessions, err := r.store.Sessions(ctx, store.Filter{Source: memoir.SourceConversation})
-	of := map[string]memoir.Session{}
-	for _, s := range sessions {
-		of[s.ID] = s
-	}
+	of := memoir.MapOf(sessions, func(s memoir.Session) (string, memoir.Session) { return s.ID, s })
 	slices.SortStableFunc(parts, func(a, b conversationPart) int {
 		return of[b.id].UpdatedAt.Compare(of[a.id].UpdatedAt)
 	})

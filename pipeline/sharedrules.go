@@ -25,18 +25,12 @@ func (r *run) markUserDue(ctx context.Context) error {
 	if err != nil || noted {
 		return err
 	}
-	shared, err := r.sharedRules(ctx, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
-	if err != nil {
+	shared, err1 := r.sharedRules(ctx, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
+	last, err2 := r.store.LastInputs(ctx, memoir.UserProjectID)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
-	last, err := r.store.LastInputs(ctx, memoir.UserProjectID)
-	if err != nil {
-		return err
-	}
-	now := map[string]string{}
-	for _, e := range shared {
-		now[e.SessionKey] = e.ContentHash
-	}
+	now := memoir.MapOf(shared, func(e memoir.Extraction) (string, string) { return e.SessionKey, e.ContentHash })
 	return r.store.RecordChanges(ctx, state, !maps.Equal(now, last))
 }
 

@@ -246,10 +246,7 @@ func (s *scan) remember(entries []rollout.Entry) {
 	if s.opts.SessionsDir == "" {
 		seen.All, at = true, time.Now()
 	}
-	walked := map[string]bool{}
-	for _, p := range s.places {
-		walked[string(p.Source)+p.Root] = true
-	}
+	walked := memoir.Set(memoir.Map(s.places, func(p rollout.Place) string { return string(p.Source) + p.Root }))
 	seen.Places = slices.DeleteFunc(seen.Places, func(p rollout.Place) bool {
 		return walked[string(p.Source)+p.Root] || s.opts.SessionsDir == "" && p.Source != ""
 	})
@@ -260,10 +257,7 @@ func (s *scan) remember(entries []rollout.Entry) {
 
 // see replaces the states of files.
 func (d *seenDisk) see(entries []rollout.Entry) {
-	paths := map[string]bool{}
-	for _, e := range entries {
-		paths[e.Path] = true
-	}
+	paths := memoir.Set(memoir.Map(entries, func(e rollout.Entry) string { return e.Path }))
 	d.Open = slices.DeleteFunc(d.Open, func(f openFile) bool { return paths[f.Path] })
 	for _, e := range entries {
 		if e.Err == nil {
@@ -278,10 +272,7 @@ func (d seenDisk) changed(ctx context.Context, env rollout.Env) (entries []rollo
 		env = rollout.Env{Memoir: env.Memoir} // a home may be for the sessions of some directories only
 	}
 	now = d
-	open := make(map[string]memoir.File, len(d.Open))
-	for _, f := range d.Open {
-		open[f.Path] = f.File
-	}
+	open := memoir.MapOf(d.Open, func(f openFile) (string, memoir.File) { return f.Path, f.File })
 	now.Places, err = rollout.Again(ctx, env, d.Places, func(e rollout.Entry) error {
 		if e.Err != nil || !same(open[e.Path], e.File) {
 			entries = append(entries, e)

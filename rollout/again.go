@@ -47,11 +47,9 @@ func lastChange(path string) (at time.Time, err error) {
 // below new directories in them, and for new roots of agents. It returns the places as they are now, without those that
 // are gone. A file that changed in an unchanged directory is not noticed.
 func Again(ctx context.Context, env Env, places []Place, fn func(Entry) error) ([]Place, error) {
-	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}, known: map[location]bool{}}
+	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{},
+		known: memoir.Set(memoir.Map(places, func(p Place) location { return location{p.Source, p.Path, ""} }))}
 	var err error
-	for _, p := range places {
-		w.known[location{p.Source, p.Path, ""}] = true
-	}
 	roots := map[string]Root{}
 	for _, agent := range Agents {
 		for _, root := range agent.Roots(env) {

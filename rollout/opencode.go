@@ -47,12 +47,10 @@ func (OpenCode) Roots(env Env) []Root {
 			databases = append(databases, filepath.Join(data, name))
 		}
 	}
-	var roots []Root
 	slices.Sort(databases)
-	for _, path := range slices.Compact(databases) {
-		roots = append(roots, Root{path, func(string) bool { return false }})
-	}
-	return roots
+	return memoir.Map(slices.Compact(databases), func(path string) Root {
+		return Root{path, func(string) bool { return false }}
+	})
 }
 
 // Recognises looks for the record of a session, in a database or with an id of OpenCode.

@@ -196,9 +196,7 @@ type Conversation struct{ Pi }
 func (Conversation) Roots(env Env) (roots []Root) {
 	if env.Memoir != "" {
 		dirs, _ := filepath.Glob(filepath.Join(env.Memoir, "projects", "*", "conversations")) // the pattern is valid
-		for _, dir := range dirs {
-			roots = append(roots, Root{dir, isJSONL})
-		}
+		roots = memoir.Map(dirs, func(dir string) Root { return Root{dir, isJSONL} })
 	}
 	return roots
 }

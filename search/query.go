@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"memoir"
 )
 
 // Bounds of a query: its bytes, and the words that are ranked.
@@ -47,12 +49,7 @@ func terms(text string) (all []term) {
 }
 
 // wordsOf returns the words of terms.
-func wordsOf(terms []term) (words []string) {
-	for _, t := range terms {
-		words = append(words, t.word)
-	}
-	return words
-}
+func wordsOf(terms []term) []string { return memoir.Map(terms, func(t term) string { return t.word }) }
 
 // look finds the passages that contain each term. A word that nothing contains is replaced by one that differs in a
 // letter, if something contains that. The rarest maxTerms are returned, and the number of the others that nothing

@@ -234,12 +234,9 @@ func (f *finder) find(ctx context.Context) error {
 	if x.version == 0 {
 		return errUnusable
 	}
-	state, err := x.state(ctx)
-	if err != nil {
-		return err
-	}
-	now, _, err := stateOf(ctx, f.st, f.home)
-	if err != nil {
+	state, err1 := x.state(ctx)
+	now, _, err2 := stateOf(ctx, f.st, f.home)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	if f.out.Behind = state != now; f.out.Behind { // what is new is indexed at once

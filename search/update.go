@@ -148,10 +148,7 @@ func (w *writer) update(ctx context.Context, memories []source) {
 	sessions, err1 := w.st.Searchable(ctx)
 	have, err2 := w.documents(ctx)
 	w.err = cmp.Or(w.err, err1, err2)
-	want := make([]source, 0, len(sessions)+len(memories))
-	for _, s := range sessions {
-		want = append(want, source{project: s.ProjectID, seq: s.Seq})
-	}
+	want := memoir.Map(sessions, func(s store.Searchable) source { return source{project: s.ProjectID, seq: s.Seq} })
 	var missing []source
 	for _, s := range append(want, memories...) {
 		if _, ok := have[s]; !ok {

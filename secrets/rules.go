@@ -10,6 +10,7 @@ import (
 
 	"github.com/zricethezav/gitleaks/v8/config"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
@@ -78,16 +79,9 @@ func Check(options Options) error {
 }
 
 func newRuleSet(s specs) *ruleSet {
-	lists := make([]*allowlist, len(s.lists))
-	for i, list := range s.lists {
-		lists[i] = newAllowlist(list)
-	}
+	lists := memoir.Map(s.lists, newAllowlist)
 	named := func(places []int) []*allowlist {
-		out := make([]*allowlist, len(places))
-		for i, at := range places {
-			out[i] = lists[at]
-		}
-		return out
+		return memoir.Map(places, func(at int) *allowlist { return lists[at] })
 	}
 	set := &ruleSet{byID: make(map[string]*rule, len(s.rules)), global: named(s.global),
 		labels: make(map[string]bool, len(s.rules))}

@@ -228,12 +228,8 @@ func (s *Store) LastSearchable(ctx context.Context) (int64, error) {
 func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry, err error) {
 	err = s.quickly(ctx, func(t tx) {
 		found = selectEntries(t, f)
-		var keys []string
-		for _, e := range found {
-			keys = append(keys, e.Key())
-		}
 		t.exec(`UPDATE entry SET accessed_at = ? WHERE session_key IN (SELECT value FROM json_each(?))`,
-			millis(s.now()), jsonList(keys))
+			millis(s.now()), jsonList(memoir.Map(found, memoir.Entry.Key)))
 	})
 	err = s.explain(err, "recalling entries")
 	if s.writer == nil || memoir.CodeOf(err) == memoir.CodeStorage {

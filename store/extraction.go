@@ -63,10 +63,7 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 }
 
 func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) []Claim {
-	keys := make([]string, len(candidates))
-	for i, f := range candidates {
-		keys[i] = f.key
-	}
+	keys := memoir.Map(candidates, func(f facts) string { return f.key })
 	sessions, priors := selectSessions(t, Filter{Keys: keys}), selectExtractions(t, keys...)
 	if !t.ok() {
 		return nil

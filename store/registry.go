@@ -85,9 +85,7 @@ func (s *Store) saveScan(t tx, scan SessionScan) {
 	var key sql.NullString
 	read := scan.Session.Files
 	if len(read) == 0 {
-		for _, f := range scan.Files {
-			read = append(read, f.File)
-		}
+		read = memoir.Map(scan.Files, func(f FileRow) memoir.File { return f.File })
 	}
 	if scan.Session.ID != "" {
 		key = sql.NullString{String: scan.Session.Key(), Valid: true}

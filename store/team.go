@@ -226,9 +226,7 @@ func (s *Store) Receive(
 		mustExist(t, projectID)
 		less := map[string]bool{} // the groups that change: whether something of them was withdrawn
 		if origin == FromRepository {
-			for _, base := range keepOnly(t, projectID, changes) {
-				less[base] = true
-			}
+			less = memoir.Set(keepOnly(t, projectID, changes))
 		}
 		for _, c := range changes {
 			for _, base := range receive(t, projectID, origin, c) {

@@ -215,9 +215,7 @@ func (w *Waiting) read(
 	if of, shown = w.Generation, files[0]; of == 0 {
 		of, shown = w.Published, files[1]
 	}
-	for _, change := range memory.Changes(files[1], shown) {
-		w.Diffs = append(w.Diffs, change.Diff)
-	}
+	w.Diffs = memoir.Map(memory.Changes(files[1], shown), func(c memory.Change) string { return c.Diff })
 	return shown, of, err
 }
 

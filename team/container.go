@@ -87,11 +87,9 @@ func IsPulled(home, id string) bool {
 // SayPulled names what a home has pulled; empty if nothing.
 func SayPulled(home string) string {
 	all, _ := ReadPulled(home)
-	said := []string{}
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		said = append(said, "the memory of "+all[id].Say())
-	}
-	return strings.Join(said, "; ")
+	return strings.Join(memoir.Map(slices.Sorted(maps.Keys(all)), func(id string) string {
+		return "the memory of " + all[id].Say()
+	}), "; ")
 }
 
 // MayRun returns an error of code memoir.CodeUsage if a run would replace what a home has pulled.

@@ -13,10 +13,7 @@ const maxEdits = 50
 
 // edits returns the hand edits that leave, and why others stay. sent is what was sent of them.
 func (l leaving) edits(sent []store.Sent) (out []wire.Edit, held []Held) {
-	taken := map[string]bool{}
-	for _, s := range sent {
-		taken[s.Hash] = s.Key == l.key && s.Withdrawn
-	}
+	taken := l.taken(sent)
 	out = []wire.Edit{}
 	for _, e := range l.edited {
 		leaf, stays := l.wire("").Edit(e, taken)

@@ -176,11 +176,9 @@ func git(ctx context.Context, top, input string, most int64, args ...string) (ou
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"},
 		args...)...)
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(strings.ToUpper(variable), "GIT_") {
-			cmd.Env = append(cmd.Env, variable)
-		}
-	}
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(strings.ToUpper(variable), "GIT_")
+	})
 	// Without a protocol, an older git cannot fetch a missing object of a partial clone either.
 	cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0",
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(top), "LC_ALL=C")

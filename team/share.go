@@ -112,13 +112,15 @@ func (l leaving) wire(session string) wire.Leaving {
 		Relative: func(text string) string { return relative(text, l.places) }}
 }
 
+// taken returns by hash what was sent, and whether it was withdrawn from the project.
+func (l leaving) taken(sent []store.Sent) map[string]bool {
+	return memoir.MapOf(sent, func(s store.Sent) (string, bool) { return s.Hash, s.Key == l.key && s.Withdrawn })
+}
+
 // of returns the statements that leave of an extraction, each once, and those that stay here. sent is what was sent of
 // it. Of a line that a person changed, what the hub has stays there, since the change goes to it, too; no more leaves.
 func (l leaving) of(e memoir.Extraction, sent []store.Sent) (out []wire.Statement, held []Held) {
-	taken := map[string]bool{}
-	for _, s := range sent {
-		taken[s.Hash] = s.Key == l.key && s.Withdrawn
-	}
+	taken := l.taken(sent)
 	w := l.wire(wire.SessionHash(e.SessionKey, l.machine))
 	e.Statements = slices.DeleteFunc(slices.Clone(e.Statements), func(st memoir.Statement) bool {
 		gone, changed := l.removed[memoir.LineKey(st.Text)]

@@ -81,11 +81,7 @@ func (r run) print(t hub.Table, err error) error {
 	w := tabwriter.NewWriter(r.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(t.Columns, "\t")))
 	for _, row := range t.Rows {
-		cells := make([]string, len(row))
-		for i, value := range row {
-			cells[i] = cell(value)
-		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		fmt.Fprintln(w, strings.Join(memoir.Map(row, cell), "\t"))
 	}
 	if !r.Bool("json") {
 		return w.Flush()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/secrets"
@@ -169,10 +170,7 @@ func (s *secretScan) text(ctx context.Context, path, shown string, text io.Reade
 }
 
 func (s *secretScan) shown(path string) string {
-	parts := strings.Split(path, string(filepath.Separator))
-	for i, part := range parts {
-		parts[i] = s.names.Text(part)
-	}
+	parts := memoir.Map(strings.Split(path, string(filepath.Separator)), s.names.Text)
 	return s.names.Text(strings.Join(parts, string(filepath.Separator)))
 }
 

@@ -28,11 +28,7 @@ const leastColumn = 16
 func newTable(head ...string) *table { return &table{lines: [][]string{head}} }
 
 func (t *table) row(cells ...any) {
-	row := make([]string, len(cells))
-	for i, cell := range cells {
-		row[i] = oneLine(fmt.Sprint(cell))
-	}
-	t.lines = append(t.lines, row)
+	t.lines = append(t.lines, memoir.Map(cells, func(cell any) string { return oneLine(fmt.Sprint(cell)) }))
 }
 
 // table writes a table, unless it has no rows.

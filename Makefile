@@ -42,10 +42,14 @@ DEPTH ?= sample
 DAY ?= 10m
 
 export CGO_ENABLED := 1
+TESTS := test commands raced plain lint forbidden torture
 # SQLite is compiled with and without the race detector: with -Og in half the time of -O1; its tests take some 5 % more.
-test commands raced plain lint forbidden torture: export CGO_CFLAGS := -Og -g0
+$(TESTS): export CGO_CFLAGS := -Og -g0
 # The compiler and the tests collect garbage less often: a fifth of their time for some hundred megabytes.
-test commands raced plain lint forbidden torture: export GOGC := 400
+$(TESTS): export GOGC := 400
+# No DWARF: a seventh of the compiler's time. The tests build the program with failpoints, whose packages are then the
+# tested ones.
+$(TESTS): export GOFLAGS := -buildvcs=false -gcflags=all=-dwarf=false -tags=urfave_cli_no_docs,sqlite_fts5,failpoint
 
 # The version comes from git describe; a checkout owned by somebody else must build too.
 # urfave/cli's tag leaves out its manual pages, whose library would cost every start. SQLite's
@@ -135,7 +139,7 @@ forbidden:
 lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
 	go vet $(PACKAGES)
-	$(STATICCHECK) $(PACKAGES)
+	GOGC=1600 $(STATICCHECK) $(PACKAGES)
 
 torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an hour; all: many
 	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -vet=off -count=1 -v -timeout $(if $(filter all,$(DEPTH)),24h,90m) \
@@ -177,7 +181,7 @@ help: ## list the targets
 
 $(STATICCHECK):
 	mkdir -p $(@D)
-	GOBIN=$(@D) GOFLAGS= go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+	GOBIN=$(@D) go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
 	mv $(@D)/staticcheck $@
 
 $(GORELEASER):

@@ -3,7 +3,6 @@ package operation
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/extract"
+	"memoir/internal/lazyregexp"
 	"memoir/store"
 )
 
@@ -64,8 +64,8 @@ type EvidenceItem struct {
 }
 
 var (
-	statementID = regexp.MustCompile(`^[0-9a-f]{10}$`)
-	lineKey     = regexp.MustCompile(`^[0-9a-f]{20}$`)
+	statementID = lazyregexp.New(`^[0-9a-f]{10}$`)
+	lineKey     = lazyregexp.New(`^[0-9a-f]{20}$`)
 )
 
 // Why returns the origin of what ref names: a statement by its id, or the lines of a project's memory that contain a

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/internal/disk"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/secrets"
 	"memoir/store"
@@ -266,7 +266,7 @@ func cleaned(a archive, scanner *secrets.Scanner) (kept memory.Files, m memory.M
 }
 
 // groupKey matches the key of what a member's machine sent of a session, as in memoir.ReceivedKey.
-var groupKey = regexp.MustCompile(`^(?:team:[\pL\pN._-]+-|machine:)[0-9a-f]{24,32}$`)
+var groupKey = lazyregexp.New(`^(?:team:[\pL\pN._-]+-|machine:)[0-9a-f]{24,32}$`)
 
 // usable returns what may be used of an archive's statements. A hub has nothing that a person said, or nobody verified.
 func usable(sessions []memoir.Extraction) (out []memoir.Extraction) {

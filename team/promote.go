@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/project"
 	"memoir/team/wire"
@@ -88,8 +88,8 @@ func told(st memoir.Statement, change func(string) string) memoir.Statement {
 }
 
 var (
-	statementFile = regexp.MustCompile(`^([0-9a-f]{10})(?:-[0-9a-f]{10})?\.json$`)
-	tombstoneFile = regexp.MustCompile(`^[0-9a-f]{24}\.gone$`)
+	statementFile = lazyregexp.New(`^([0-9a-f]{10})(?:-[0-9a-f]{10})?\.json$`)
+	tombstoneFile = lazyregexp.New(`^[0-9a-f]{24}\.gone$`)
 )
 
 // fault says what is wrong with a file on a day; empty: nothing.

@@ -109,6 +109,15 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// buildTags are those of `make test`, so that a package is compiled once.
+func buildTags() string {
+	tags := "urfave_cli_no_docs"
+	if search.Available {
+		tags += ",sqlite_fts5"
+	}
+	return tags + ",failpoint"
+}
+
 // programVariable is the path of the built program for child processes of the tests.
 const programVariable = "MEMOIR_TEST_PROGRAM"
 
@@ -126,11 +135,7 @@ var built = once(func(t *testing.T) string {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	tags := "failpoint,urfave_cli_no_docs"
-	if search.Available {
-		tags += ",sqlite_fts5"
-	}
-	cmd := exec.Command("go", "build", "-tags", tags, "-ldflags", "-s -w", "-o", path, ".")
+	cmd := exec.Command("go", "build", "-tags", buildTags(), "-ldflags", "-s -w", "-o", path, ".")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -84,22 +83,6 @@ func (try trial) readWhole(t *testing.T, what, link string, way int) {
 		if !known(func(live map[string]string) bool { return live[path] == string(text) }) {
 			t.Errorf("%s: %s was read, which is in none of the generations: %v", what, path, err)
 		}
-	}
-}
-
-// Each command is killed or terminated at any time, between writes or within one. Readers meanwhile see only whole
-// generations.
-func TestACommandThatIsKilledAtAnyTimeIsFinishedByTheNextRun(t *testing.T) {
-	t.Parallel()
-	for _, scene := range tortureScenes {
-		t.Run(scene.name, func(t *testing.T) {
-			t.Parallel()
-			times := by(t, 1, cmp.Or(scene.kills, 16), 1000)
-			x := scene.make(t)
-			x.undisturbed(t)
-			x.watched = scene.kills > 0
-			x.killedAtAnyTime(t, times)
-		})
 	}
 }
 

@@ -273,9 +273,10 @@ func trusted(t *testing.T) *torture {
 	return on("trust", dir)(t)
 }
 
-// Each command is killed at each of its writes, and has no disk space from each write on. The result of the next run is
-// the same as after the undisturbed command or without the command. Readers see only whole generations.
-func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
+// Each command is killed at each of its writes, has no disk space from each write on, and is killed or terminated at any
+// time, between writes or within one. The result of the next run is the same as after the undisturbed command or without
+// the command. Readers see only whole generations.
+func TestACommandThatIsDisturbedAtAnyTimeIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	for _, scene := range tortureScenes {
 		t.Run(scene.name, func(t *testing.T) {
@@ -286,6 +287,8 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 			x.undisturbed(t)
 			x.killed(t)
 			x.starved(t)
+			x.watched = scene.kills > 0
+			x.killedAtAnyTime(t, by(t, 1, cmp.Or(scene.kills, 16), 1000))
 		})
 	}
 }

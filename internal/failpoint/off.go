@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Enabled reports whether the program was built with failpoints.
+// Enabled reports whether FAILPOINT sets an action.
 const Enabled = false
 
 // Before is called before a write. Its error replaces the write.

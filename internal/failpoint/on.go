@@ -18,9 +18,6 @@ import (
 	"time"
 )
 
-// Enabled reports whether the program was built with failpoints.
-const Enabled = true
-
 // Variable sets the action; see the package comment.
 const Variable = "FAILPOINT"
 
@@ -29,6 +26,9 @@ var (
 	passed int
 	plan   = read(os.Getenv(Variable))
 )
+
+// Enabled reports whether FAILPOINT sets an action.
+var Enabled = plan.do != ""
 
 type order struct {
 	do    string

@@ -3,10 +3,10 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // Leaving says how the statements of a session leave a machine.
@@ -52,7 +52,7 @@ func (l Leaving) Of(e memoir.Extraction, taken map[string]bool) (out []Statement
 }
 
 // elsewhere matches a path below a person's directory. Hidden directories of programs are alike everywhere.
-var elsewhere = regexp.MustCompile(`(?:^|[^\w./-])(?:~/[^.\s]|/(?:home|Users|Volumes|mnt)/)`)
+var elsewhere = lazyregexp.New(`(?:^|[^\w./-])(?:~/[^.\s]|/(?:home|Users|Volumes|mnt)/)`)
 
 // personal says that a statement names a directory outside of the project, or has an address of mail, unless the person
 // gave it; it is empty if neither is so.

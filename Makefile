@@ -10,7 +10,7 @@ QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/fa
 	memoir/internal/yamledit
 RACED := memoir/hub memoir/pipeline memoir/lease memoir/model memoir/pages memoir/store
 SHARED := ^Test(Walk|AScannerServesManyAtOnce|ADFAStaysRight|ReadersSeeWholeGenerationsOnly)
-SERIAL := ^Test(A(SessionWithMore|SecretOfEvery|HomeOfAn|RunStoresNo|DamagedFile|ModelThatObeys)|EachLineOf|Poisoned|Redacting|What(IsHeldOf|EarlierQ))
+SERIAL := ^Test(A(SessionWithMore|SecretOfEvery|SecretInTheID|HomeOfAn|RunStoresNo|DamagedFile|ModelThatObeys|nyEdits)|EachLineOf|Poisoned|Redacting|What(IsHeldOf|IsKilled|EarlierQ))
 COMMANDS := memoir/cmd/memoir
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
@@ -131,7 +131,7 @@ raced:
 
 plain:
 	go test -vet=off $(filter-out $(QUICK) $(RACED) $(COMMANDS),$(shell go list $(PACKAGES)))
-	go test -vet=off -run '$(SERIAL)' ./hub ./pipeline
+	go test -vet=off -run '$(SERIAL)' ./hub ./pipeline ./store
 
 forbidden:
 	.ci/forbidden

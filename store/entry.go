@@ -204,10 +204,9 @@ const replacements = ` FROM extraction x JOIN entry m ON m.session_key = x.sessi
 
 // ReplacedNotes returns the text of the note that stands in the place of each replaced one, by key.
 func (s *Store) ReplacedNotes(ctx context.Context) (map[string]string, error) {
-	return fetch(ctx, s, func(t tx) map[string]string {
-		return fill(t, map[string]string{}, `SELECT o.session_key, (SELECT g.text FROM searchable q JOIN message g
-			ON g.seq = q.seq WHERE q.session_key = m.session_key)`+replacements+` AND o.session_key IS NOT NULL ORDER BY m.id`)
-	}, "reading replaced notes")
+	return fetchMap[string](ctx, s, "reading replaced notes", `SELECT o.session_key, (SELECT g.text FROM searchable q
+		JOIN message g ON g.seq = q.seq WHERE q.session_key = m.session_key)`+replacements+`
+		AND o.session_key IS NOT NULL ORDER BY m.id`)
 }
 
 // Entries returns the entries that a filter selects, without forgotten ones, the last accessed first. It leaves out

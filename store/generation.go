@@ -97,10 +97,8 @@ func (s *Store) RecordGeneration(ctx context.Context, projectID string, g Genera
 // LastInputs returns the inputs of the live generation: session key -> content hash. It is empty before
 // the first generation.
 func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
-	return fetch(ctx, s, func(t tx) map[string]string {
-		return fill(t, map[string]string{}, `SELECT i.session_key, i.hash FROM project p JOIN generation_input i
-			ON i.project_id = p.id AND i.n = p.generation WHERE p.id = ?`, projectID)
-	}, "reading the last inputs of project %s", projectID)
+	return fetchMap[string](ctx, s, "reading the last inputs of project "+projectID, `SELECT i.session_key, i.hash
+		FROM project p JOIN generation_input i ON i.project_id = p.id AND i.n = p.generation WHERE p.id = ?`, projectID)
 }
 
 // RecordHandEdits records the hand edits of one generation of a project's memory. They replace those that an

@@ -143,13 +143,11 @@ type UsageRow struct {
 // UsageRows lists the ledger since a time, ordered by the first five fields of a row. The zero time means
 // the whole ledger.
 func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
-	return fetch(ctx, s, func(t tx) []UsageRow {
-		return collect(t, func(scan scanner, r *UsageRow) {
-			scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Usage.Calls, &r.Usage.InputTokens,
-				&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
-		}, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome,
-				sum(calls), sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated),
-				sum(duration_ms) * 1000000
-			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, millis(since))
-	}, "listing usage")
+	return fetchAll(ctx, s, "listing usage", func(scan scanner, r *UsageRow) {
+		scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Usage.Calls, &r.Usage.InputTokens,
+			&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
+	}, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome,
+			sum(calls), sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated),
+			sum(duration_ms) * 1000000
+		FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, millis(since))
 }

@@ -137,10 +137,9 @@ func (s *Store) SearchState(ctx context.Context) (state string, projects []strin
 
 // Searchable lists the sessions that searching finds, the oldest first.
 func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
-	return fetch(ctx, s, func(t tx) []Searchable {
-		return collect(t, func(scan scanner, q *Searchable) { scan(&q.Seq, &q.ProjectID) },
-			`SELECT q.seq, coalesce(s.project_id, '')`+fromSearchable+` ORDER BY s.updated_at, q.session_key`)
-	}, "listing searchable texts")
+	return fetchAll(ctx, s, "listing searchable texts",
+		func(scan scanner, q *Searchable) { scan(&q.Seq, &q.ProjectID) },
+		`SELECT q.seq, coalesce(s.project_id, '')`+fromSearchable+` ORDER BY s.updated_at, q.session_key`)
 }
 
 // TextOf is SessionText of a session with a key.

@@ -118,11 +118,10 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 // SharedPaths returns the ids of the projects that only a path identifies, and at whose path more than one directory
 // was.
 func (s *Store) SharedPaths(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) []string {
-		return t.texts(`SELECT p.id FROM project p JOIN project_alias a ON a.project_id = p.id AND a.kind = 'inode'
-			GROUP BY p.id HAVING p.remote = '' AND sum(a.alias LIKE 'git:%') = 0
-				AND sum(a.alias LIKE 'dir:%' AND substr(a.alias, -length(p.identity)) = p.identity) > 1 ORDER BY p.id`)
-	}, "looking for shared paths")
+	return fetchTexts(ctx, s, "looking for shared paths", `SELECT p.id FROM project p
+		JOIN project_alias a ON a.project_id = p.id AND a.kind = 'inode'
+		GROUP BY p.id HAVING p.remote = '' AND sum(a.alias LIKE 'git:%') = 0
+			AND sum(a.alias LIKE 'dir:%' AND substr(a.alias, -length(p.identity)) = p.identity) > 1 ORDER BY p.id`)
 }
 
 // Resolve returns the registered project that a found project is identified with; an error of code
@@ -191,9 +190,7 @@ func removeProject(t tx, id string) {
 // that are not part of its memory, empty for none. A project that was split is listed with itself: only conversations
 // of other projects are moved.
 func (s *Store) RemovedFolders(ctx context.Context) (map[string]string, error) {
-	return fetch(ctx, s, func(t tx) map[string]string {
-		return fill(t, map[string]string{}, `SELECT project_id, files_to FROM removed_folder`)
-	}, "listing directories to remove")
+	return fetchMap[string](ctx, s, "listing directories to remove", `SELECT project_id, files_to FROM removed_folder`)
 }
 
 // FolderRemoved records that the work of RemovedFolders on a project is done.

@@ -58,10 +58,8 @@ func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 
 // Heads returns the recorded heads of files by path, without files that have none.
 func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawMessage, error) {
-	return fetch(ctx, s, func(t tx) map[string]json.RawMessage {
-		return fill(t, map[string]json.RawMessage{}, `SELECT path, CAST(head AS BLOB) FROM file
-			WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`, jsonList(paths))
-	}, "reading the heads of registered files")
+	return fetchMap[json.RawMessage](ctx, s, "reading the heads of registered files", `SELECT path, CAST(head AS BLOB)
+		FROM file WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`, jsonList(paths))
 }
 
 // SaveScan records the results of a scan in one transaction: new and changed sessions, and the paths of

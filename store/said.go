@@ -34,8 +34,8 @@ const SaidFor = 7 * 24 * time.Hour
 // Said returns what new sessions of a project are told of sessions that no consolidation has taken yet, the latest
 // first. Forgotten, disabled and excluded sessions are left out.
 func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) []memoir.Extraction {
-		return collect(t, func(scan scanner, e *memoir.Extraction) {
+	return fetchAll(ctx, s, "reading what was said since the last consolidation",
+		func(scan scanner, e *memoir.Extraction) {
 			scan(&e.SessionKey, &e.ProjectID, &e.Title, timeColumn{&e.EndedAt}, statementColumn{&e.Statements})
 			e.Identify()
 		}, `SELECT s.key, s.project_id, s.title, s.updated_at, d.statements
@@ -43,7 +43,6 @@ func (s *Store) Said(ctx context.Context, projectID string) ([]memoir.Extraction
 			WHERE s.project_id = ? AND s.updated_at >= ? AND NOT EXISTS (SELECT 1 FROM mark m
 				WHERE m.session_key = s.key AND (m.disabled OR m.directory <> '' OR m.forgotten))
 			ORDER BY s.updated_at DESC, s.key`, projectID, millis(time.Now().Add(-SaidFor)))
-	}, "reading what was said since the last consolidation")
 }
 
 // PruneSaid deletes what sessions that are too old said.

@@ -80,10 +80,8 @@ func (s *Store) CountSessions(ctx context.Context, f Filter) (int, error) {
 
 // Titles returns the titles that extractions gave to sessions, by key.
 func (s *Store) Titles(ctx context.Context, keys []string) (map[string]string, error) {
-	return fetch(ctx, s, func(t tx) map[string]string {
-		return fill(t, map[string]string{}, `SELECT session_key, title FROM extraction
-			WHERE title <> '' AND session_key IN (SELECT value FROM json_each(?))`, jsonList(keys))
-	}, "reading titles")
+	return fetchMap[string](ctx, s, "reading titles", `SELECT session_key, title FROM extraction
+		WHERE title <> '' AND session_key IN (SELECT value FROM json_each(?))`, jsonList(keys))
 }
 
 // scanFile reads a file's columns behind others.
@@ -152,9 +150,7 @@ func (s *Store) Unforget(ctx context.Context, key string) error {
 
 // Directories returns the directories in which registered sessions began, each once, in order.
 func (s *Store) Directories(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) []string {
-		return t.texts(`SELECT DISTINCT cwd FROM session WHERE cwd <> '' ORDER BY 1`)
-	}, "listing directories")
+	return fetchTexts(ctx, s, "listing directories", `SELECT DISTINCT cwd FROM session WHERE cwd <> '' ORDER BY 1`)
 }
 
 // The values of the column mark.directory.
@@ -250,14 +246,12 @@ type SkippedRow struct {
 // SkippedRecords returns the skipped records of extracted sessions by agent and reason, the most frequent
 // type first.
 func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
-	return fetch(ctx, s, func(t tx) []SkippedRow {
-		// Beside max, SQLite takes the other columns from the row that has it.
-		return collect(t, func(scan scanner, r *SkippedRow) {
-			scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, timeColumn{&r.At})
-		}, `SELECT s.source, k.why, k.type, sum(k.n), count(*), s.key, max(s.updated_at)
-			FROM skipped_record k JOIN session s ON s.key = k.session_key
-			GROUP BY s.source, k.why, k.type ORDER BY s.source, k.why, sum(k.n) DESC, k.type`)
-	}, "reading skipped sessions")
+	// Beside max, SQLite takes the other columns from the row that has it.
+	return fetchAll(ctx, s, "reading skipped sessions", func(scan scanner, r *SkippedRow) {
+		scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, timeColumn{&r.At})
+	}, `SELECT s.source, k.why, k.type, sum(k.n), count(*), s.key, max(s.updated_at)
+		FROM skipped_record k JOIN session s ON s.key = k.session_key
+		GROUP BY s.source, k.why, k.type ORDER BY s.source, k.why, sum(k.n) DESC, k.type`)
 }
 
 // setSkipped replaces the counts of skipped records of a session.

@@ -36,10 +36,8 @@ func (s *Store) Shares(ctx context.Context) (shares []Share, waiting int, err er
 
 // ToWithdraw counts, by the key of a project, statements that the hub has until it is told to withdraw them.
 func (s *Store) ToWithdraw(ctx context.Context) (map[string]int, error) {
-	return fetch(ctx, s, func(t tx) map[string]int {
-		return fill(t, map[string]int{}, `SELECT key, count(*) FROM sent WHERE NOT (withdrawn AND told)
-			AND (withdrawn OR key NOT IN (SELECT key FROM share)) GROUP BY key`)
-	}, "reading what is to be withdrawn")
+	return fetchMap[int](ctx, s, "reading what is to be withdrawn", `SELECT key, count(*) FROM sent
+		WHERE NOT (withdrawn AND told) AND (withdrawn OR key NOT IN (SELECT key FROM share)) GROUP BY key`)
 }
 
 // Share shares a project under a key. All of its sessions come into the outbox. An error of code memoir.CodeUsage says
@@ -92,13 +90,11 @@ func (s *Store) Unshare(ctx context.Context, projectID string, keep bool) error 
 // Unshared returns the keys of the forgotten sessions that a project had received from a hub until it was not shared
 // any more. Nobody withdrew what they say.
 func (s *Store) Unshared(ctx context.Context, projectID string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) []string {
-		return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ?1
-			AND (session_key LIKE 'team:%' OR session_key LIKE 'machine:%')
-			AND substr(session_key, -34) GLOB '*[-:]*' -- else it is of a repository
-			AND substr(session_key, -24) NOT IN (SELECT substr(session, -24) FROM received
-				WHERE project_id = ?1 AND origin = 'hub' AND statements = '')`, projectID)
-	}, "reading what was shared")
+	return fetchTexts(ctx, s, "reading what was shared", `SELECT session_key FROM mark WHERE forgotten AND project_id = ?1
+		AND (session_key LIKE 'team:%' OR session_key LIKE 'machine:%')
+		AND substr(session_key, -34) GLOB '*[-:]*' -- else it is of a repository
+		AND substr(session_key, -24) NOT IN (SELECT substr(session, -24) FROM received
+			WHERE project_id = ?1 AND origin = 'hub' AND statements = '')`, projectID)
 }
 
 // MarkHandEdits stores which hand edits are of lines of a hub, and the texts of these. Those that were made before the

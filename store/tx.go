@@ -140,6 +140,23 @@ func fetch[T any](ctx context.Context, s *Store, fn func(tx) T, doing string, ar
 	return found, s.explain(err, doing, args...)
 }
 
+// fetchAll returns the rows of a query, each read with read. doing is as in fetch.
+func fetchAll[T any](
+	ctx context.Context, s *Store, doing string, read func(scan scanner, into *T), query string, args ...any,
+) ([]T, error) {
+	return fetch(ctx, s, func(t tx) []T { return collect(t, read, query, args...) }, "%s", doing)
+}
+
+// fetchTexts returns the first column of the rows of a query. doing is as in fetch.
+func fetchTexts(ctx context.Context, s *Store, doing, query string, args ...any) ([]string, error) {
+	return fetch(ctx, s, func(t tx) []string { return t.texts(query, args...) }, "%s", doing)
+}
+
+// fetchMap returns the rows of a query, each a key and a value. doing is as in fetch.
+func fetchMap[V any](ctx context.Context, s *Store, doing, query string, args ...any) (map[string]V, error) {
+	return fetch(ctx, s, func(t tx) map[string]V { return fill(t, map[string]V{}, query, args...) }, "%s", doing)
+}
+
 func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(tx)) error {
 	var conn *sql.Conn
 	var t tx

@@ -40,9 +40,8 @@ func (s *Store) RecordChanges(ctx context.Context, state int64, due bool) error 
 // Stated returns the extractions of all projects that have statements of one of two kinds and whose sessions are
 // neither disabled nor forgotten, ordered by session key.
 func (s *Store) Stated(ctx context.Context, kind, other memoir.StatementKind) ([]memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) []memoir.Extraction {
-		return collect(t, scanExtraction, `SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id IS NOT NULL
-			AND (instr(e.statements, ?) > 0 OR instr(e.statements, ?) > 0) AND `+isInput+` ORDER BY e.session_key`,
-			`"kind":"`+string(kind)+`"`, `"kind":"`+string(other)+`"`)
-	}, "reading statements")
+	return fetchAll(ctx, s, "reading statements", scanExtraction, `SELECT `+extractionColumns+` FROM extraction e
+		WHERE e.project_id IS NOT NULL
+		AND (instr(e.statements, ?) > 0 OR instr(e.statements, ?) > 0) AND `+isInput+` ORDER BY e.session_key`,
+		`"kind":"`+string(kind)+`"`, `"kind":"`+string(other)+`"`)
 }

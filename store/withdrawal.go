@@ -12,16 +12,13 @@ import (
 
 // Forgotten returns the keys of forgotten sessions. A scan assigns no project to them.
 func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
-	return fetch(ctx, s, func(t tx) map[string]bool {
-		return fill(t, map[string]bool{}, `SELECT session_key, forgotten FROM mark WHERE forgotten`)
-	}, "listing forgotten sessions")
+	return fetchMap[bool](ctx, s, "listing forgotten sessions", `SELECT session_key, forgotten FROM mark WHERE forgotten`)
 }
 
 // ForgottenOf returns the keys of the forgotten sessions of a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) []string {
-		return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
-	}, "listing forgotten sessions of project %s", projectID)
+	return fetchTexts(ctx, s, "listing forgotten sessions of project "+projectID,
+		`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
 }
 
 // Forgetting says what to forget.
@@ -243,10 +240,8 @@ func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 
 // WithdrawnExtractions returns the extractions of forgotten sessions that are not deleted yet.
 func (s *Store) WithdrawnExtractions(ctx context.Context) ([]memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) []memoir.Extraction {
-		return collect(t, scanExtraction, `SELECT `+extractionColumns+` FROM extraction e
-			JOIN mark m ON m.session_key = e.session_key WHERE m.forgotten ORDER BY e.session_key`)
-	}, "reading forgotten texts")
+	return fetchAll(ctx, s, "reading forgotten texts", scanExtraction, `SELECT `+extractionColumns+` FROM extraction e
+		JOIN mark m ON m.session_key = e.session_key WHERE m.forgotten ORDER BY e.session_key`)
 }
 
 // FinishForgetting ends the withdrawals of a project up to a change sequence, after a memory without them

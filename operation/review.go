@@ -26,7 +26,7 @@ import (
 const maxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
-// person said once, rules before what only may be one, each the newest first.
+// person said once: rules and what they refused, the newest first, then what only may be a rule, the likeliest first.
 type Review struct {
 	Lines []ReviewLine `json:"lines"`
 	Left  int          `json:"-"` // of what was said once
@@ -126,6 +126,12 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
 			out.Lines = append(out.Lines, one)
 		}
+	}
+	said := out.Lines[first:]
+	if i := slices.IndexFunc(said, func(l ReviewLine) bool { return l.Signal == memoir.SignalMaybe }); i >= 0 {
+		slices.SortStableFunc(said[i:], func(a, b ReviewLine) int {
+			return cmp.Compare(extract.Lasts(b.Text), extract.Lasts(a.Text))
+		})
 	}
 	return out, nil
 }

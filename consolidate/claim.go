@@ -101,8 +101,8 @@ func merge(sessions []*session, kind memoir.StatementKind, key func(memoir.State
 // byWords is a key of a statement that does not depend on endings, fillers and the order of words.
 func byWords(st memoir.Statement) string { return strings.Join(wordsOf(st), " ") }
 
-// wordsOf returns the words of a statement, of a person's those that they said, without the context, of a post's without
-// its day.
+// wordsOf returns the words of a statement, of a person's those that they said, without the context, of a post's
+// without its day.
 func wordsOf(st memoir.Statement) memoir.Words {
 	return memoir.WordsOf(cmp.Or(st.Quote, strings.Replace(st.Text, " of "+st.At+")", ")", 1)))
 }

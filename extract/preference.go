@@ -42,12 +42,7 @@ func wishes(s *session) []candidate {
 			if signal == memoir.SignalRule && (t.ask.pasted || limited || refusal && !lasting(text)) { // the paste may have it
 				signal = memoir.SignalMaybe
 			}
-			whole := text
-			if signal == memoir.SignalRule && i > 0 && refersBack(text, own[i-1]) {
-				if whole = own[i-1] + " " + text; len(whole) > maxRule || ofTicket.MatchString(own[i-1]) {
-					signal, whole = memoir.SignalMaybe, text
-				}
-			}
+			signal, whole := withBefore(own, i, signal)
 			add(signal, text, whole)
 		}
 	}
@@ -121,18 +116,28 @@ func lasting(text string) bool {
 // ofOne matches the number or the link of an issue, a pull request or a run: a sentence about it is over with it.
 var ofOne = lazyregexp.New(`#\d|://\S*/\d`)
 
+// withBefore returns a sentence with the one before it if it is a rule that refers back to that. If both are too long,
+// or the other is about an issue, it only may be one.
+func withBefore(own []string, i int, signal string) (now, whole string) {
+	if signal != memoir.SignalRule || i == 0 || !refersBack(own[i], own[i-1]) {
+		return signal, own[i]
+	}
+	if whole = own[i-1] + " " + own[i]; len(whole) > maxRule || ofTicket.MatchString(own[i-1]) {
+		return memoir.SignalMaybe, own[i]
+	}
+	return signal, whole
+}
+
 // ofTicket matches what ofOne does, and the name of an issue, such as APP-12.
 var ofTicket = lazyregexp.New(`#\d|://\S*/\d|\b[A-Z][A-Z0-9]+-\d`)
-
-// pronouns stand for what another sentence may name.
-var pronouns = []string{"it", "its", "this", "these", "those", "they", "them", "their"}
 
 // refersBack reports whether a rule means little without the sentence before it: one of its first words is a pronoun,
 // or it is not marked and both are of the same thing.
 func refersBack(text, before string) bool {
 	lower := lowerWords(text)
 	first := strings.Fields(lower)
-	return slices.ContainsFunc(first[:min(len(first), 4)], func(w string) bool { return slices.Contains(pronouns, w) }) ||
+	begins := " " + strings.Join(first[:min(len(first), 4)], " ") + " "
+	return hasAny(begins, "it") || passing.MatchString(begins) ||
 		!hasAny(lower, marks...) && memoir.WordsOf(text).Shared(memoir.WordsOf(before)) > 0
 }
 

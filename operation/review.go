@@ -26,7 +26,7 @@ import (
 const maxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
-// person said once, rules before what only may be one, each the newest first.
+// person said once: rules and what they refused, the newest first, then what only may be a rule, the likeliest first.
 type Review struct {
 	Lines []ReviewLine `json:"lines"`
 	Left  int          `json:"-"` // of what was said once
@@ -119,15 +119,33 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			}
 			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
 				line: "- " + s.statement.Text, statements: []string{id}}
-			if one.Text = a.Clean(s.statement.Text); s.statement.Quote != "" && signal != extract.SignalRefused {
-				one.Text = a.Clean(s.statement.Quote)
-			}
+			one.Text = a.Clean(said(s.statement))
 			one.Kind = cmp.Or(map[string]string{memoir.SignalCut: "Rule that had a secret, told to none"}[signal], one.Kind)
 			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
 			out.Lines = append(out.Lines, one)
 		}
 	}
+	likeliestFirst(out.Lines[first:])
 	return out, nil
+}
+
+// said returns what a person is asked about a statement: their words, of a refusal also what they refused.
+func said(st memoir.Statement) string {
+	if st.Signal == extract.SignalRefused {
+		return st.Text
+	}
+	return cmp.Or(st.Quote, st.Text)
+}
+
+// likeliestFirst orders what only may be a rule, which comes last.
+func likeliestFirst(lines []ReviewLine) {
+	i := slices.IndexFunc(lines, func(l ReviewLine) bool { return l.Signal == memoir.SignalMaybe })
+	slices.SortStableFunc(lines[max(i, 0):], func(a, b ReviewLine) int {
+		if i < 0 {
+			return 0
+		}
+		return cmp.Compare(extract.Lasts(b.Text), extract.Lasts(a.Text))
+	})
 }
 
 // reviewLine returns an entry of MEMORY.md as a review has it.

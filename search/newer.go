@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"memoir"
 	"memoir/memory"
@@ -58,6 +59,26 @@ func (r *Result) content(h *Hit) content {
 		}
 	}
 	return *c
+}
+
+// rejectedWeight is how much more a hit counts that rejects all of the words that a query rejects: "don't" is not
+// indexed, and tells what was asked from its opposite.
+const rejectedWeight = 1.1
+
+// rejectedFirst orders the hits of a query that rejects something by their scores, those that reject all of it before
+// others near them.
+func (r *Result) rejectedFirst() {
+	rejected := slices.DeleteFunc(memoir.WordsOf(r.text), func(w string) bool { return w[0] != '!' })
+	if len(rejected) == 0 {
+		return
+	}
+	counts := func(h Hit) float64 {
+		if rejected.Shared(memoir.WordsOf(h.Snippet)) < len(rejected) {
+			return h.Score
+		}
+		return h.Score * rejectedWeight
+	}
+	slices.SortStableFunc(r.Hits, func(a, b Hit) int { return cmp.Compare(counts(b), counts(a)) })
 }
 
 // newerFirst puts hits before older ones that they overtake.

@@ -102,6 +102,7 @@ type Result struct {
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
 	Unread int   `json:"unread"` // sessions that were not read since they changed
 
+	text    string    // of the query
 	words   []string  // that were looked for
 	weights []float64 // of the words
 }
@@ -123,9 +124,10 @@ const (
 
 // The least score of a hit that is shown, relative to the best. Notes are short, so one word makes much of their score.
 const (
-	leastScore     = 0.4
-	leastScoreNote = 0.6
-	weakHits       = 2 // of a weak answer
+	leastScore      = 0.4
+	leastScoreWhole = 0.6 // if the best has all of the query
+	leastScoreNote  = 0.6
+	weakHits        = 2 // of a weak answer
 )
 
 func isNote(h Hit) bool { return h.Kind() == string(memoir.EntryNote) }
@@ -150,10 +152,15 @@ func (r *Result) judge(words, passages int, weak bool) {
 	if len(r.Hits) == 0 {
 		return
 	}
+	r.rejectedFirst()
 	best := r.Hits[0]
 	r.Weak = best.Match < r.leastMatch(best, words, passages)
+	least := leastScore
+	if best.Match == 1 {
+		least = leastScoreWhole
+	}
 	shown := slices.DeleteFunc(slices.Clone(r.Hits), func(h Hit) bool {
-		return h.Score < best.Score*leastScore || isNote(h) && h.Score < best.Score*leastScoreNote
+		return h.Score < best.Score*least || isNote(h) && h.Score < best.Score*leastScoreNote
 	})
 	if r.Weak {
 		shown = shown[:min(len(shown), weakHits)]
@@ -225,7 +232,8 @@ type finder struct {
 }
 
 func (f *finder) find(ctx context.Context) error {
-	f.out, f.texts, f.replaced = Result{Hits: []Hit{}}, map[string]string{}, map[string]map[string]string{}
+	f.out, f.texts = Result{Hits: []Hit{}, text: f.Text[:min(len(f.Text), maxQuery)]}, map[string]string{}
+	f.replaced = map[string]map[string]string{}
 	x, err := openIndex(ctx, f.home, patience)
 	if err != nil {
 		return err

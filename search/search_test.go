@@ -366,3 +366,14 @@ func TestNeighboursCountMoreThanTheWholeSession(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestWhatRejectsTheSameStandsFirst(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{{Snippet: "Now let me run the integration tests.", Score: 11.7}, {Snippet: "don't run CI or integration tests, too slow", Score: 11.5}}
+	for text, first := range map[string]string{"don't run integration tests": "don't", "run integration tests": "Now"} {
+		r := Result{Hits: slices.Clone(hits), text: text}
+		if r.rejectedFirst(); !strings.HasPrefix(r.Hits[0].Snippet, first) {
+			t.Errorf("%s: %q", text, r.Hits[0].Snippet)
+		}
+	}
+}

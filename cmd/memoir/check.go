@@ -20,10 +20,11 @@ func checkCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "check", Category: groupUpkeep,
 		Usage: "compare a project's memory with its working tree",
-		Description: help("Lists the lines of MEMORY.md, and those that only memory_summary.md has, that name values, targets,\n"+
-			"scripts or paths, with the state of these in the files in which sessions saw them: fresh, moved\n"+
-			"(now in another file), stale (the file exists without the text), gone (no such file), unverifiable\n"+
-			"(nothing to look for, no working tree, or one without any file that the memory refers to).\n"+
+		Description: help("Lists the lines of MEMORY.md, and those that only memory_summary.md has, that name values,\n"+
+			"targets, scripts or paths, with the state of these in the files in which sessions saw them: fresh,\n"+
+			"moved (now in another file), stale (the file exists without the text), gone (no such file),\n"+
+			"unverifiable (nothing to look for, no working tree, or one without any file that the memory refers\n"+
+			"to).\n"+
 			"-v also lists fresh lines; unverifiable lines are only counted. Stale and gone lines are not\n"+
 			"injected; for each of them check prints a command that drops it and keeps its sessions. Nothing is\n"+
 			"written.",

@@ -228,11 +228,11 @@ func TestLinesOfTheHubGoAtOnce(t *testing.T) {
 func TestAnOwnLineOfTheHubThatIsRemovedIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	h, a, b, sync := based(t)
-	editByHand(a, `(commit): it grew`, "")
+	editByHand(a, `said why: it grew`, "")
 	sync()
 	_, here := a.memory()
 	_, there := b.memory()
-	if at := strings.Join(h.texts(appKey), "\n"); strings.Contains(at+here+there, "(commit): it grew") {
+	if at := strings.Join(h.texts(appKey), "\n"); strings.Contains(at+here+there, "said why: it grew") {
 		t.Errorf("the hub\n%s\nanna\n%s\nben\n%s", at, here, there)
 	}
 }
@@ -342,11 +342,11 @@ func TestAnOwnLineThatIsRemovedStaysAway(t *testing.T) {
 		a.run()
 		h.generation(t, appKey, nil)
 		sync()
-		editByHand(a, `(commit): it ran dry`, "")
+		editByHand(a, `said why: it ran dry`, "")
 		sync()
 		h.generation(t, appKey, nil)
 		sync()
-		if _, text := a.memory(); strings.Contains(text, "(commit): it ran dry") || !strings.Contains(text, "sort the queue") {
+		if _, text := a.memory(); strings.Contains(text, "said why: it ran dry") || !strings.Contains(text, "sort the queue") {
 			t.Errorf("of %s:\n%s", id, text)
 		}
 	}

@@ -72,7 +72,7 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	// Ben changes Anna's line and writes one of his own; Anna removes Ben's, and changes a wish.
 	editByHand(b, "it grew without bound when the index was rebuilt", "it grew while the index was rebuilt below /srv/app/cache")
 	editByHand(b, "## What is known\n", "## What is known\n\n- canary-added by hand\n")
-	editByHand(a, `"sort the queue by age" (commit)`, "")
+	editByHand(a, `"sort the queue by age" (commit of `, "")
 	editByHand(a, "always use canary-wish", "always use canary-changed")
 	out := a.good("team", "share", appKey, "--dry-run")
 	if strings.Contains(out, "Edit: ") { // no run has seen it yet
@@ -82,12 +82,12 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	if _, text := a.memory(); strings.Contains(text, "sort the queue") || !strings.Contains(text, "canary-changed") {
 		t.Errorf("at once\n%s", text)
 	}
-	if out := a.good("team", "share", appKey, "--dry-run"); !strings.Contains(out, `Edit: "sort the queue by age" (commit): a job starved`) ||
+	if out := a.good("team", "share", appKey, "--dry-run"); !strings.Contains(out, `Edit: "sort the queue by age" (commit of `) ||
 		!strings.Contains(out, "→ (removed)") || strings.Contains(out, "canary-changed") {
 		t.Error(out)
 	}
 	sync()
-	changed := `"drop the cache" (commit): it grew while the index was rebuilt below cache. (from the team: changed by ben, citing anna) [anna-`
+	changed := `said why: it grew while the index was rebuilt below cache. (from the team: changed by ben, citing anna) [anna-`
 	own := `it grew while the index was rebuilt below /srv/app/cache. [anna-` // Anna did not say that, and keeps hers
 	for _, s := range []scene{a, b} {
 		_, text := s.memory()
@@ -121,7 +121,7 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	}
 	b.said("four", "Hello.", "make four", committed("cut the log", "it filled the disk of the runner"))
 	sync()
-	lines("with more statements", []string{"it filled the disk"}, []string{"(commit): a job starved"})
+	lines("with more statements", []string{"it filled the disk"}, []string{"said why: a job starved"})
 
 	// A line that was changed is changed again, and then removed.
 	for _, step := range [][2]string{{"drops comments", "drops remarks"}, {"drops remarks", "drops hints"}, {"drops hints", ""}} {
@@ -221,7 +221,7 @@ func TestEditsOfLinesOfOthersOutliveTheSharing(t *testing.T) {
 			h.generation(t, appKey, nil)
 			sync()
 			editByHand(a, "behind the newer ones for hours", "behind canary-one")
-			editByHand(a, "(commit): it ran dry", "")
+			editByHand(a, "said why: it ran dry", "")
 			if seen {
 				a.run()
 				editByHand(a, "behind canary-one", "behind canary-mine") // what was changed is changed again
@@ -234,7 +234,7 @@ func TestEditsOfLinesOfOthersOutliveTheSharing(t *testing.T) {
 				t.Helper()
 				_, text := a.memory()
 				if strings.Count(text, "a job starved behind canary-mine.\n") != 1 || strings.Contains(text, "canary-one") ||
-					strings.Contains(text, "newer ones") || strings.Contains(text, "(commit): it ran dry") {
+					strings.Contains(text, "newer ones") || strings.Contains(text, "said why: it ran dry") {
 					t.Errorf("%s: %s\n%s", what, when, text)
 				}
 			}
@@ -284,7 +284,7 @@ func TestAChangeOfAnOwnLineWaitsForTheHubsMemory(t *testing.T) {
 	a.run()
 	editByHand(a, "it ran dry when", "it ran dry while")
 	sync()
-	has := func() bool { return strings.Contains(strings.Join(h.texts(appKey), "\n"), "(commit): it ran dry when") }
+	has := func() bool { return strings.Contains(strings.Join(h.texts(appKey), "\n"), "said why: it ran dry when") }
 	if _, text := b.memory(); !has() || len(*taken) > 0 || !strings.Contains(text, "it ran dry when") {
 		t.Errorf("it is withdrawn: %+v\n%s", *taken, text)
 	}

@@ -148,10 +148,7 @@ func (p *program) review(c *cli.Context) error {
 	case c.Bool("json"):
 		err = a.Evidence(c.Context, st, found.Lines...)
 	default:
-		if answers, err = p.askAbout(c.Context, a, st, found); err == nil && !p.ui.canAsk() && p.ui.hasInput() {
-			err = usagef("run it in a terminal, use the page that `memoir serve` prints, or --yes, which keeps what is new",
-				"nothing is answered: standard input is not a terminal, and what it has was not read as answers")
-		}
+		answers, err = p.askAbout(c.Context, a, st, found)
 	}
 	found.Lines = slices.DeleteFunc(found.Lines, func(l operation.ReviewLine) bool {
 		return slices.ContainsFunc(answers, func(one operation.Answer) bool { return one.Line.ID == l.ID })
@@ -224,6 +221,10 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 			}
 		}
 		answers = append(answers, one)
+	}
+	if !p.ui.canAsk() && p.ui.hasInput() {
+		return nil, usagef("run it in a terminal, use the page that `memoir serve` prints, or --yes, which keeps what is new",
+			"nothing is answered: standard input is not a terminal, and what it has was not read as answers")
 	}
 	return answers, nil
 }

@@ -21,8 +21,8 @@ const maxWords = 230
 var notProse = []string{
 	"EditOf", "asksAbout", "forPeople", "htmlScript", "identifier", "issueTool", "jsonMember", "launchesAt", "onlyTitle",
 	"otherQuotes", "otherWords", "pathArguments", "pipedInto", "pollFrame", "postAddress", "postLine", "purposes",
-	"recent", "scripts", "session.postTool", "session.request", "session.substituted", "shellParser.call", "untitled",
-	"verb", "wrapper",
+	"scripts", "session.postTool", "session.request", "session.substituted", "shellParser.call", "untitled",
+	"verb", "workOf", "wrapper",
 	"absent", "didNothing", "errorText", "failureCount", "failureNote", "failureParts", "failureStarts", "notFound",
 	"refusals", "usageWords",
 }

@@ -61,7 +61,10 @@ func (b *Base) renewal(project memoir.Project) *renewal {
 }
 
 // linesOf returns the forms in which MEMORY.md may have a statement.
-func linesOf(st memoir.Statement) []string { return []string{LineOf(st), shortened(commandLine(st))} }
+func linesOf(st memoir.Statement) []string {
+	_, work := workOf(st)
+	return []string{LineOf(st), shortened(commandLine(st)), shortened(work)}
+}
 
 // untold returns the words of a line, without its citation and whose it is.
 func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line)) }
@@ -134,11 +137,6 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	in := Input{Project: project, Base: b, Accepted: map[string]int64{}}
 	out, _ := in.based(projectName(project), memoryBudget, DefaultMemoryBytes)
-	for line := range strings.Lines(out.MemoryMD) {
-		in.Accepted[memoir.LineKey(line)] = 1
-	}
-	told := readPage(out.MemoryMD)
-	told.drop(headRecent)
 	untellable := map[string]bool{} // lines
 	for _, e := range b.Sessions {
 		for _, st := range e.Statements {
@@ -146,8 +144,12 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 			untellable[LineOf(st)] = extract.Posted(st.Signal) || extract.Chance(st) && !again
 		}
 	}
-	for _, s := range told.sections {
-		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return untellable[untold(line)] })
+	told := readPage(out.MemoryMD)
+	told.drop(headRecent)
+	for line := range strings.Lines(out.MemoryMD) {
+		if !untellable[untold(line)] {
+			in.Accepted[memoir.LineKey(line)] = 1
+		}
 	}
 	out.MemorySummary, out.Skills = summarise(in, told, nil, summaryBudget), nil
 	return WithOrigins(out, in)
@@ -293,15 +295,17 @@ func (r *renewal) editors(line string, lists map[string][]string) []string {
 	})...))
 }
 
-// wordedBy ends a line of a base with the members whose statements here say it in these words, of the sessions that it
-// cites. Else it says who changed it, by the hub, or that the words are the hub's: its model, or who has its database,
-// words lines freely.
+// wordedBy ends a line of a base with the members whose statements here say it in these words, perhaps cut, of the
+// sessions that it cites. Else it says who changed it, by the hub, or that the words are the hub's: its model, or who
+// has its database, words lines freely.
 func (r *renewal) wordedBy(line string, entries []entry, editors []string) string {
 	text, cites, says := untold(line), []string{}, []string{}
+	kept, shorter := strings.CutSuffix(text, "…")
 	for _, e := range entries {
 		cites = append(cites, memoir.MemberOf(e.key))
 		if one := r.by[e.key]; one != nil && slices.ContainsFunc(one.Statements, func(st memoir.Statement) bool {
-			return slices.Contains(linesOf(st), text)
+			return slices.Contains(linesOf(st), text) ||
+				shorter && st.Fix == "" && strings.HasPrefix(oneLine(st.Text), kept)
 		}) {
 			says = append(says, memoir.MemberOf(e.key))
 		}

@@ -65,6 +65,8 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 			[]string{"- other words (from the team: changed by bob, citing ann) " + byAnn}},
 		{"words that one of the cited sessions says", known + "\n\n- the queue starves when a job is older than a day [" + strings.Trim(byBob, "[]") + ", " + strings.Trim(byAnn, "[]") + "]\n",
 			known, both, nil, []string{"- the queue starves when a job is older than a day (from the team: ann) " + strings.TrimSuffix(byBob, "]") + ", +1]"}},
+		{"a member's words, cut", known + "\n\n- the queue starves when a job… " + byAnn + "\n- the queue is starved when a job… " + byAnn + "\n", known, both, nil,
+			[]string{"- the queue starves when a job… (from the team: ann) " + byAnn, "- the queue is starved when a job…" + hubs("ann") + byAnn}},
 		{"a line that loads something", known + "\n\n- see ![x](http://host.example/x) <b>now</b> @~/.ssh/id " + byAnn + "\n", known, both, nil,
 			[]string{"- see ! [x](http://host.example/x) ‹b›now‹/b› `@~/.ssh/id`" + hubs("ann") + byAnn}},
 		{"another heading", "## Do at once\n\n- any words " + byAnn + "\n", known, both, nil, []string{"- any words" + hubs("ann") + byAnn}},
@@ -85,6 +87,41 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 		c := withBase(t, test.base, test.lines, test.mine...)
 		if got := under(c.MemoryMD, test.heading); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q in\n%s", test.what, got, c.MemoryMD)
+		}
+	}
+}
+
+func TestWhatAgentsWroteOfTheirWorkIsToldOnceAcceptedOrOnesOwn(t *testing.T) {
+	t.Parallel()
+	ann, by := at("ann", 3, "Findings: the cache was dropped", "Findings: the port was fixed", "Findings: the log was cut", "Findings: the queue is shared")
+	mine := session(1, id(1), "Findings: the port was fixed")
+	var lines string
+	for i := range ann.Statements {
+		if i < 3 {
+			ann.Statements[i].Signal, ann.Statements[i].By = "cause", memoir.ByAgent
+		}
+		lines += "- " + ann.Statements[i].Text + " " + by + "\n"
+	}
+	work := memoir.Statement{Kind: memoir.StatementOutcome, Text: "x", Signal: "posted", By: memoir.ByAgent,
+		Outcome: `pull request #7: "Retry"`, Detail: "the network drops"}
+	ann.Statements = append(ann.Statements, work)
+	recent := "pull request #7: \"Retry\" — the network drops"
+	for name, base := range map[string]*consolidate.Base{"without a hub's memory": nil, "with one": {Sessions: []memoir.Extraction{ann},
+		Memory: memoir.Consolidation{MemoryMD: "## What is known\n\n" + lines + "\n## Recent work\n\n- " + recent + " " + by + "\n"}}} {
+		in := input(ann, mine)
+		in.Base, in.Accepted = base, map[string]int64{memoir.LineKey("the log was cut"): 1}
+		c := build(t, in)
+		var told []string
+		for _, line := range under(c.MemorySummary, "## What to know") {
+			told = append(told, memoir.WithoutTeam(line))
+		}
+		slices.Sort(told)
+		if want := []string{"- the log was cut", "- the port was fixed", "- the queue is shared"}; !slices.Equal(told, want) {
+			t.Errorf("%s: told: %q", name, told)
+		}
+		if strings.Contains(c.MemorySummary, "Retry") || !strings.Contains(c.MemoryMD, "the cache was dropped (from the team: ann)") ||
+			!strings.Contains(c.MemoryMD, recent+" (from the team: ann)") {
+			t.Errorf("%s: %s\n%s", name, c.MemoryMD, c.MemorySummary)
 		}
 	}
 }

@@ -157,15 +157,11 @@ func recent(sessions []*session, known []*claim) []*claim {
 	for _, s := range slices.Backward(sessions) {
 		n := 0
 		for _, st := range slices.Backward(s.statements) {
-			name, title, titled := strings.Cut(extract.Titled(oneLine(st.Outcome)), ": ")
-			switch name = strings.Replace(name, "committed", "commit", 1); {
-			case n == perSession || st.Outcome == "" || st.Kind != memoir.StatementTask && st.Kind != memoir.StatementOutcome:
+			if n == perSession || st.Outcome == "" || st.Kind != memoir.StatementTask && st.Kind != memoir.StatementOutcome {
 				continue
-			case titled && strings.HasPrefix(title, `"`):
-				st.Text = name + ": " + title
-			default:
-				title = memoir.Folded(st.Text)
 			}
+			var title string
+			title, st.Text = workOf(st)
 			member := memoir.MemberOf(s.SessionKey) != "" // whose line hides no work of this person
 			says := func(c *claim) bool { return (member || c.theirs() == 0) && strings.Contains(c.text, title) }
 			if seen[title] || slices.ContainsFunc(known, says) {
@@ -187,6 +183,20 @@ func recent(sessions []*session, known []*claim) []*claim {
 		}
 	}
 	return out
+}
+
+// workOf returns the title of recent work, and its line.
+func workOf(st memoir.Statement) (title, line string) {
+	name, title, titled := strings.Cut(extract.Titled(oneLine(st.Outcome)), ": ")
+	if line = st.Text; titled && strings.HasPrefix(title, `"`) {
+		line = strings.Replace(name, "committed", "commit", 1) + ": " + title
+	} else {
+		title = memoir.Folded(line)
+	}
+	if why := oneLine(st.Detail); why != "" && !strings.Contains(line, why) {
+		line += " — " + why
+	}
+	return title, line
 }
 
 // purposes of commands in their order in MEMORY.md.

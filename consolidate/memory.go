@@ -167,9 +167,15 @@ func Told(summary string) []string {
 }
 
 // summarise makes memory_summary.md from a MEMORY.md and skills: all of its lines if they fit in limit bytes with the
-// map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations.
+// map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations. Of other members, what is
+// run and what agents wrote of their work is there once the person accepted it.
 func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string {
-	name := projectName(in.Project)
+	name, posted := projectName(in.Project), map[string]bool{}
+	for _, e := range append(in.baseSessions(), in.Extractions...) {
+		for _, st := range e.Statements {
+			posted[LineOf(st)] = posted[LineOf(st)] || extract.Posted(st.Signal)
+		}
+	}
 	told := func(whole bool) *page {
 		p := newPage(summaryHead(name))
 		for _, part := range briefing {
@@ -181,8 +187,8 @@ func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string 
 			for _, from := range from {
 				for _, l := range memory.entries(from) {
 					text := withoutMark(Uncited(l))
-					commands := from == headFailures || from == headCommands
-					if commands && memoir.WithoutTeam(text) != text && !memoir.Answered(in.Accepted, l) {
+					asks := from == headFailures || from == headCommands || from == headRecent || posted[memoir.WithoutTeam(text)]
+					if asks && memoir.WithoutTeam(text) != text && !memoir.Answered(in.Accepted, l) {
 						continue
 					}
 					if !whole {

@@ -234,10 +234,15 @@ func (r Reader) open(file string) ([]byte, error) {
 	return content, err
 }
 
-// trusted reports whether a statement may be told: it has no command, is of this person, or they accepted it.
+// trusted reports whether a statement may be told: it has no command and no agent wrote it of their work, it is of this
+// person, or they accepted it. Where nobody can, commands are told.
 func (r Reader) trusted(k Known) bool {
-	if k.Command+k.Fix == "" || memoir.MemberOf(k.Session) == "" || r.Accepted == nil {
+	posted := extract.Posted(k.Signal)
+	if k.Command+k.Fix == "" && !posted || memoir.MemberOf(k.Session) == "" {
 		return true
+	}
+	if r.Accepted == nil {
+		return !posted
 	}
 	accepted, err := r.Accepted()
 	return err == nil && consolidate.Accepted(accepted, k.Statement)

@@ -73,7 +73,7 @@ func Agree(a, b memoir.Statement) bool {
 func launcher(st memoir.Statement) string {
 	before, after := runsOf(st.Command), runsOf(st.Fix)
 	if len(before) == 0 || len(after) == 0 || !notFound.MatchString(st.Error) ||
-		!slices.Contains(after[0].args, before[0].program) {
+		!slices.ContainsFunc(after[0].args, func(w string) bool { return isProgram(w, before[0].program) }) {
 		return ""
 	}
 	return after[0].program

@@ -99,14 +99,22 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 // launches reports whether a run starts a program: it is a launcher such as npx, or the program ends it with some
 // arguments.
 func (l *run) launches(name string, args []string) bool {
-	at := slices.Index(l.args, name)
+	at := slices.IndexFunc(l.args, func(w string) bool { return isProgram(w, name) })
 	if at < 0 || viewers[l.program] {
 		return false
 	}
 	_, g := grammarOf(l.program, l.args[0])
 	end := len(l.args) - len(args) - 1
-	return g == byCommand || g == byOwnCommand || at > 0 && l.args[at-1] == "-m" ||
-		len(args) > 0 && end >= 0 && l.args[end] == name && slices.Equal(l.args[end+1:], args)
+	return g == byCommand || g == byOwnCommand || at > 0 && (l.args[at-1] == "-m" || l.args[at-1] == "run") ||
+		len(args) > 0 && end >= 0 && isProgram(l.args[end], name) && slices.Equal(l.args[end+1:], args)
+}
+
+// isProgram reports whether a word names a program, perhaps with where it is from and its version.
+func isProgram(word, name string) bool {
+	if at := strings.LastIndexByte(word, '@'); at > 0 {
+		word = word[:at]
+	}
+	return path.Base(word) == name
 }
 
 // usageWords mark error messages about a command's arguments.

@@ -17,6 +17,7 @@ import (
 // they refuse a call. A question is neither.
 func wishes(s *session) []candidate {
 	var out []candidate
+	task := s.task()
 	for _, t := range s.turns {
 		own, refusal := t.ask.own, t.ask.origin == memoir.OriginRejection
 		if _, decided := instead(t); decided || !refusal && !t.ask.typed() || t.ask.pasted && len(own) > maxOwn {
@@ -34,19 +35,32 @@ func wishes(s *session) []candidate {
 			if signal == "" || t.ask.pasted && signal == memoir.SignalMaybe || t.carriedOut(text) {
 				continue
 			}
-			limited := slices.ContainsFunc(own[max(0, i-1):min(len(own), i+2)], func(one string) bool {
-				lower := lowerWords(one)
-				at := limits.FindStringIndex(lower)
-				return at != nil && len(strings.Fields(lower[:at[0]])) <= 2 // such as "at least until"
-			})
-			if signal == memoir.SignalRule && (t.ask.pasted || limited || refusal && !lasting(text)) { // the paste may have it
-				signal = memoir.SignalMaybe
+			if signal == memoir.SignalRule && (t.ask.pasted || t.limits(i) || (refusal || t == task) && !lasting(text)) {
+				signal = memoir.SignalMaybe // the paste may have it
 			}
 			signal, whole := withBefore(own, i, signal)
 			add(signal, text, whole)
 		}
 	}
 	return out
+}
+
+// task returns the turn in which a session begins with one sentence alone, its task; nil if none does.
+func (s *session) task() *turn {
+	i := slices.IndexFunc(s.turns, func(t *turn) bool { return t.ask.typed() })
+	if i < 0 || len(s.turns[i].ask.own) != 1 {
+		return nil
+	}
+	return s.turns[i]
+}
+
+// limits reports whether a sentence of the ask, or one beside it, begins with until when or for which work it holds.
+func (t *turn) limits(i int) bool {
+	return slices.ContainsFunc(t.ask.own[max(0, i-1):min(len(t.ask.own), i+2)], func(one string) bool {
+		lower := lowerWords(one)
+		at := limits.FindStringIndex(lower)
+		return at != nil && len(strings.Fields(lower[:at[0]])) <= 2 // such as "at least until"
+	})
 }
 
 // maxOwn bounds the sentences that a person types around pasted text. A message with a paste

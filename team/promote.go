@@ -112,11 +112,11 @@ func (f File) fault(today string) string {
 	return ""
 }
 
-// statement is what a reader makes of a file. A wish of somebody else is a decision of the team.
+// statement is what a reader makes of a file. A wish of somebody else is a decision of the team, and says what it was.
 func (f File) statement() memoir.Statement {
 	st := f.Statement
 	if st.At = f.Day; st.Kind == memoir.StatementPreference {
-		st.Kind, st.Signal = memoir.StatementDecision, memoir.SignalRule
+		st.Kind, st.Signal, st.Text = memoir.StatementDecision, memoir.SignalRule, "a wish: "+st.Text
 	}
 	return st
 }

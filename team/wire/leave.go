@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"memoir"
@@ -54,9 +55,24 @@ func (l Leaving) Of(e memoir.Extraction, taken map[string]bool) (out []Statement
 // elsewhere matches a path below a person's directory. Hidden directories of programs are alike everywhere.
 var elsewhere = lazyregexp.New(`(?:^|[^\w./-])(?:~/[^.\s]|/(?:home|Users|Volumes|mnt)/)`)
 
-// personal says that a statement names a directory outside of the project, or has an address of mail, unless the person
-// gave it; it is empty if neither is so.
+// sets matches a variable that a command sets to more than a number.
+var sets = lazyregexp.New(`(?:^|[\s;|("']|&&)[A-Za-z_]\w*=["']?\d*[^\s\d=;&|)"']`)
+
+var codeSpan = lazyregexp.New("`[^`]+`")
+
+// personal says that a statement names a directory outside of the project, or has an address of mail or a variable of
+// one person's environment, unless the person gave it; it is empty if none is so. Which variables are a person's, no
+// form tells.
 func personal(st memoir.Statement, own bool) string {
+	commands := []string{st.Command, st.Fix}
+	if st.Kind != memoir.StatementOutcome { // whose text is of the work, not of what to run
+		commands = append(commands, codeSpan.FindAllString(st.Text, -1)...)
+	}
+	for _, command := range commands {
+		if !own && sets.MatchString(strings.Trim(command, "`")) {
+			return "it sets a variable, whose value may be yours alone"
+		}
+	}
 	for _, text := range st.Texts() {
 		switch {
 		case elsewhere.MatchString(*text):

@@ -168,9 +168,6 @@ func recent(sessions []*session, known []*claim) []*claim {
 				continue
 			}
 			seen[title] = true
-			if why := oneLine(st.Detail); why != "" && !strings.Contains(st.Text, why) {
-				st.Text += " — it said: " + why
-			}
 			if extract.OnlyTitle(st.Text) { // which git tells
 				continue
 			}
@@ -194,7 +191,7 @@ func workOf(st memoir.Statement) (title, line string) {
 		title = memoir.Folded(line)
 	}
 	if why := oneLine(st.Detail); why != "" && !strings.Contains(line, why) {
-		line += " — " + why
+		line += " — it said: " + why
 	}
 	return title, line
 }

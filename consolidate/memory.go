@@ -167,8 +167,8 @@ func Told(summary string) []string {
 }
 
 // summarise makes memory_summary.md from a MEMORY.md and skills: all of its lines if they fit in limit bytes with the
-// map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations. Of other members, what is
-// run and what agents wrote of their work is there once the person accepted it.
+// map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations. Of other members, what
+// is run and what agents wrote of their work is there once the person accepted it.
 func summarise(in Input, memory *page, skills []memoir.Skill, limit int) string {
 	name, posted := projectName(in.Project), map[string]bool{}
 	for _, e := range append(in.baseSessions(), in.Extractions...) {

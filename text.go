@@ -3,6 +3,7 @@ package memoir
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -341,4 +342,13 @@ func (a Words) Shared(b Words) (n int) {
 func (a Words) Repeats(b Words) bool {
 	least := min(len(a), len(b))
 	return least > 0 && (a.Shared(b)*5 >= least*4 || a.Alike(b) >= 0.5)
+}
+
+// Dollars returns an amount of US dollars, not below 0, with four decimals, or with as many as its first digit needs.
+func Dollars(amount float64) string {
+	decimals := 4
+	for least := 0.0001; amount > 0 && amount < least && decimals < 12; least /= 10 {
+		decimals++
+	}
+	return "$" + strconv.FormatFloat(amount, 'f', decimals, 64)
 }

@@ -8,6 +8,15 @@ import (
 	"memoir"
 )
 
+func TestASmallAmountIsNotNothing(t *testing.T) {
+	t.Parallel()
+	for amount, want := range map[float64]string{0: "$0.0000", 1234.5: "$1234.5000", 0.0002: "$0.0002", 0.0000123: "$0.00001"} {
+		if got := memoir.Dollars(amount); got != want {
+			t.Errorf("%v: %s, want %s", amount, got, want)
+		}
+	}
+}
+
 func TestTextsThatReadAlikeFoldAlike(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{

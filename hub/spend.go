@@ -207,13 +207,14 @@ func (m metered) enter(ctx context.Context, most memoir.Usage) (id int64, err er
 			return err
 		case tokens > 0 && next > tokens, cost > 0 && most.Cost > cost:
 			return memoir.Errorf(memoir.CodeInvalid, "raise --daily-tokens or --daily-cost with `memoir-hub org set`",
-				"one call may take %d tokens and $%.4f, more than the organisation may spend on a day", next, most.Cost)
+				"one call may take %d tokens and %s, more than the organisation may spend on a day", next,
+				memoir.Dollars(most.Cost))
 		case tokens > 0 && spentTokens+next > tokens:
 			return memoir.Errorf(memoir.CodeLimit, "", "%d of the day's %d tokens are spent, and the next call may take %d",
 				spentTokens, tokens, next)
 		case cost > 0 && spentCost+most.Cost > cost:
-			return memoir.Errorf(memoir.CodeLimit, "", "$%.4f of the day's $%.4f are spent, and the next call may cost $%.4f",
-				spentCost, cost, most.Cost)
+			return memoir.Errorf(memoir.CodeLimit, "", "%s of the day's %s are spent, and the next call may cost %s",
+				memoir.Dollars(spentCost), memoir.Dollars(cost), memoir.Dollars(most.Cost))
 		}
 		return tx.QueryRow(ctx, `INSERT INTO memoir.ledger (organisation, project, model, tokens, cost)
 			VALUES (memoir.current_organisation(), $1, $2, $3, $4) RETURNING id`, m.project, m.Name(), next, most.Cost).

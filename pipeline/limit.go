@@ -38,18 +38,19 @@ type bound struct {
 	most, spent float64
 	by          string // period of spent, for messages
 	of          func(memoir.Usage) float64
-	format      string
+	say         func(n float64) string
 }
 
 // bounds lists the configured limits with what was spent of each.
 func bounds(l config.Limits, ofRun, today memoir.Usage) []bound {
 	tokens := func(u memoir.Usage) float64 { return float64(u.InputTokens + u.OutputTokens) }
 	cost := func(u memoir.Usage) float64 { return u.Cost }
+	say := func(n float64) string { return fmt.Sprintf("%.0f tokens", n) }
 	return slices.DeleteFunc([]bound{
-		{"limits.tokensPerRun", float64(l.TokensPerRun), tokens(ofRun), "by this run", tokens, "%.0f tokens"},
-		{"limits.tokensPerDay", float64(l.TokensPerDay), tokens(today), "today", tokens, "%.0f tokens"},
-		{"limits.costPerRun", l.CostPerRun, ofRun.Cost, "by this run", cost, "$%.4f"},
-		{"limits.costPerDay", l.CostPerDay, today.Cost, "today", cost, "$%.4f"},
+		{"limits.tokensPerRun", float64(l.TokensPerRun), tokens(ofRun), "by this run", tokens, say},
+		{"limits.tokensPerDay", float64(l.TokensPerDay), tokens(today), "today", tokens, say},
+		{"limits.costPerRun", l.CostPerRun, ofRun.Cost, "by this run", cost, memoir.Dollars},
+		{"limits.costPerDay", l.CostPerDay, today.Cost, "today", cost, memoir.Dollars},
 	}, func(b bound) bool { return b.most <= 0 })
 }
 
@@ -73,15 +74,14 @@ func refusal(limits config.Limits, next, ofRun, today memoir.Usage) error {
 	if b == nil {
 		return nil
 	}
-	say := func(n float64) string { return fmt.Sprintf(b.format, n) }
 	need := b.of(next)
 	if need > b.most+cent {
 		return memoir.Errorf(memoir.CodeInvalid,
 			"raise "+b.limit+", or lower memories.phase1InputTokenLimit; then `memoir retry`",
-			"one call needs about %s, and %s is %s", say(need), b.limit, say(b.most))
+			"one call needs about %s, and %s is %s", b.say(need), b.limit, b.say(b.most))
 	}
 	return (&Stopped{Limit: b.limit, Reason: fmt.Sprintf("%s is %s: %s spent %s, and the next call takes about %s",
-		b.limit, say(b.most), say(b.spent), b.by, say(need))}).refusal()
+		b.limit, b.say(b.most), b.say(b.spent), b.by, b.say(need))}).refusal()
 }
 
 // LimitLeft is the state of a daily spending limit.

@@ -87,12 +87,10 @@ func tokenCommands() []*cli.Command {
 			"memoir-hub token add ci --days 365",
 			[]cli.Flag{&cli.IntFlag{Name: "days", Value: 90, Usage: "it ends after `DAYS`"}},
 			func(r run) error {
-				days := r.Int("days")
-				if days < 1 || days > 400 {
-					return memoir.Errorf(memoir.CodeUsage, "", "--days is a number from 1 to 400")
+				if err := r.checkDays(); err != nil {
+					return err
 				}
-				token, err := r.org.NewToken(r.ctx, r.args[0], time.Duration(days)*24*time.Hour)
-				return r.secret(token, err, "the token ends after %d days; who has it is %s", days, r.args[0])
+				return r.addToken()
 			}),
 		admin("revoke", "ID", "refuse a machine from its next request on", "memoir-hub token revoke 17", nil,
 			func(r run) error { return r.org.RevokeToken(r.ctx, r.number(0)) }),
@@ -109,10 +107,18 @@ func memberCommands() []*cli.Command {
 				&cli.StringFlag{Name: "role", Value: "writer", Usage: "`ROLE`: reader, writer or admin"},
 				&cli.StringSliceFlag{Name: "project", Usage: "only in the project `KEY`; may be repeated (default: every project)"},
 				newFlag,
+				&cli.IntFlag{Name: "days", DefaultText: "a code",
+					Usage: "print a token for containers, which ends after `DAYS`, in place of the code"},
 			},
 			func(r run) error {
+				if err := r.checkDays(); r.IsSet("days") && err != nil {
+					return err
+				}
 				code, err := r.org.AddMember(r.ctx, r.args[0], wire.Role(r.String("role")), r.StringSlice("project"),
 					r.Bool("new"))
+				if err == nil && r.IsSet("days") {
+					return r.addToken()
+				}
 				return r.secret(code, err, codeIsValid)
 			}),
 		admin("code", "NAME", "print another one-time code, for another machine", "memoir-hub member code anna", nil,
@@ -124,6 +130,20 @@ func memberCommands() []*cli.Command {
 		admin("remove", "NAME", "end a member's machines, codes and roles; statements stay", "memoir-hub member remove anna",
 			nil, func(r run) error { return r.org.Remove(r.ctx, r.args[0]) }),
 	}
+}
+
+func (r run) checkDays() error {
+	if days := r.Int("days"); days < 1 || days > 400 {
+		return memoir.Errorf(memoir.CodeUsage, "", "--days is a number from 1 to 400")
+	}
+	return nil
+}
+
+// addToken prints a token of the member that is the first argument.
+func (r run) addToken() error {
+	days := r.Int("days")
+	token, err := r.org.NewToken(r.ctx, r.args[0], time.Duration(days)*24*time.Hour)
+	return r.secret(token, err, "the token ends after %d days; who has it is %s", days, r.args[0])
 }
 
 func generationCommands() []*cli.Command {

@@ -52,6 +52,7 @@ type ReviewLine struct {
 	State string `json:"state"` // new, changed since an answer, once, or unconfirmed
 	Drop  string `json:"drop"`  // of a hub's line, who loses it by a drop: "here" or "all"; else empty. An edit is for all
 
+	Others     bool   `json:"-"` // other members say it, or changed it
 	line       string // of MEMORY.md, or as it would have it
 	held       bool   // MEMORY.md has it
 	statements []string
@@ -147,13 +148,22 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	if unsure {
 		one.State = "unconfirmed"
 	}
-	if members, editors := memoir.TeamOf(one.Text); len(members) > 0 && team.HasBase(a.Home, m.project) {
-		hub, _ := team.Load(a.Home)
-		if one.Drop = "here"; slices.Contains(append(members, editors...), wire.MemberName(hub.Member)) {
-			one.Drop = "all"
-		}
+	var mine bool
+	if one.Others, mine = a.members(one.Text); (one.Others || mine) && team.HasBase(a.Home, m.project) {
+		one.Drop = map[bool]string{true: "all", false: "here"}[mine]
 	}
 	return one
+}
+
+// members reports whether a line names other members of the team, and whether it names this person.
+func (a Access) members(line string) (others, mine bool) {
+	names, editors := memoir.TeamOf(line)
+	hub, _ := team.Load(a.Home)
+	for _, name := range append(names, editors...) {
+		mine = mine || name == wire.MemberName(hub.Member)
+		others = others || name != wire.MemberName(hub.Member)
+	}
+	return others, mine
 }
 
 // Named returns for each id the newest own statement that it names: by its own, or that of a line in a review.
@@ -279,11 +289,11 @@ func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.O
 // News is what the start of a session says of a project's memory.
 type News struct {
 	Lines, New int       // of MEMORY.md; those that wait for an answer
-	Theirs     int       // of these, lines of other members
 	Notes      int       // of agents, also for all projects, that nobody confirmed
 	Since      time.Time // the last answer
 
-	fresh []string // keys of the new lines
+	fresh  []string // keys of the new lines
+	theirs []string // of these, the words of lines of other members
 }
 
 // ReadNews counts what waits for an answer, without what was said once. It reads little, since sessions wait for it.
@@ -302,7 +312,7 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 			n.New, n.fresh = n.New+1, append(n.fresh, memoir.LineKey(line))
 			members, editors := memoir.TeamOf(memoir.LineText(line))
 			if who := append(members, editors...); len(slices.DeleteFunc(who, me)) > 0 {
-				n.Theirs++
+				n.theirs = append(n.theirs, memoir.WithoutTeam(memoir.LineText(line)))
 			}
 		}
 		if consolidate.IsEntry(line) {
@@ -313,6 +323,19 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n N
 		n.Since = time.UnixMilli(slices.Max(at))
 	}
 	return n, cmp.Or(err, errAnswered)
+}
+
+// Came counts the lines of other members that wait for an answer and that a generation, 0 for none, did not have.
+func (n News) Came(home, projectID string, since int64) (came int, err error) {
+	var before memory.Files
+	if len(n.theirs) > 0 && since > 0 {
+		before, err = memory.At(home, projectID).ReadArchive(int(since))
+	}
+	had := map[string]bool{}
+	for line := range strings.Lines(string(before[memoir.MemoryFile])) {
+		had[memoir.WithoutTeam(memoir.LineText(strings.TrimRight(line, "\r\n")))] = true
+	}
+	return len(slices.DeleteFunc(slices.Clone(n.theirs), func(line string) bool { return had[line] })), err
 }
 
 // Told returns the lines of memory in the text that a session gets.

@@ -124,19 +124,39 @@ func (p *program) run(c *cli.Context) error {
 	if err := p.agree(c, st, opts); err != nil {
 		return err
 	}
+	before, err := st.Projects(ctx)
+	if err != nil {
+		return err
+	}
 	report, err := pipeline.Run(ctx, st, opts)
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
 	err = p.reportRun(c, report, err)
+	p.sayCame(ctx, st, opts.Home, before, report)
+	return err
+}
+
+// sayCame says how many lines of other members a run added to memories. before are the projects before it.
+func (p *program) sayCame(
+	ctx context.Context, st *store.Store, home string, before []store.ProjectRow, report pipeline.Report,
+) {
 	for _, project := range report.Phase2 {
-		news, _ := operation.ReadNews(c.Context, st, opts.Home, project.Project) // doctor reports what cannot be read
-		if project.Outcome == pipeline.OutcomePublished && news.Theirs > 0 {
-			p.ui.say("new from the team: %s; failures and commands of others are told once accepted in `memoir review`",
-				count(news.Theirs, "line"))
+		if project.Outcome != pipeline.OutcomePublished {
+			continue
+		}
+		since := int64(0)
+		for _, row := range before {
+			if row.ID == project.Project {
+				since = row.Generation
+			}
+		}
+		news, _ := operation.ReadNews(ctx, st, home, project.Project) // doctor reports what cannot be read
+		if came, err := news.Came(home, project.Project, since); came > 0 && err == nil {
+			p.ui.say("%s: %s came from the team; `memoir review` shows what of it is told once you accept it",
+				project.Name, count(came, "line"))
 		}
 	}
-	return err
 }
 
 // agree asks whether to read sessions again, if that costs something.

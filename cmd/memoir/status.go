@@ -305,7 +305,7 @@ func (p *program) teamStatus(c *cli.Context) error {
 		if out == nil {
 			return
 		}
-		p.statusLine("hub", fmt.Sprintf("%s, as %s of %s; the token is valid until %s", out.URL, out.Member,
+		p.statusLine("hub", fmt.Sprintf("%s, as %s of %s; the token ends at the latest on %s", out.URL, out.Member,
 			out.Organisation, when(out.Expires)))
 		for _, s := range out.Shares {
 			p.statusLine("shared", fmt.Sprintf("%s as %s: %d sent, %d received", s.ProjectID, s.Key, s.Sent, s.Received))
@@ -330,6 +330,6 @@ const (
 // warnEnding warns of a token that ends within 14 days, or has ended. A hub of the release before does not say when.
 func (p *program) warnEnding(url string, expires time.Time, hint string) {
 	if !expires.IsZero() && time.Until(expires) < 14*24*time.Hour {
-		p.ui.warn(hint, "the token for %s is valid until %s, by its own date", url, when(expires))
+		p.ui.warn(hint, "the token for %s ends at the latest on %s", url, when(expires))
 	}
 }

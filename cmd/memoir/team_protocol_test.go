@@ -469,7 +469,7 @@ func TestTheProtocolIsRecorded(t *testing.T) {
 	t.Cleanup(front.Close)
 	code, token := h.protocolCodes()
 	told := speaks(t, front.URL, code, token, true, h.settle)
-	if n := strings.Count(told, "warning: the token for "+front.URL+" is valid until "); n != 5 {
+	if n := strings.Count(told, "warning: the token for "+front.URL+" ends at the latest on "); n != 5 {
 		t.Errorf("a container is told %d times that its token ends soon: %s", n, told)
 	}
 	now, all := withVariables(t, r.all), recordings(t)

@@ -115,8 +115,9 @@ func reviewCommand(p *program) *cli.Command {
 			"next review, or quit. It asks to confirm what an agent noted or patched, and whether what you said\n"+
 			"once should hold: a yes makes it a note of yours, a no keeps it away for good. The answers are\n"+
 			"carried out at the end, also after Ctrl-C; what others said, and what was said once, follows with the\n"+
-			"next run. Without a terminal it only lists. --yes keeps what is new or changed; it confirms\n"+
-			"nothing, since that would then be told as your word.",
+			"next run. A line of others that you keep is accepted: agents are told its commands, and what\n"+
+			"passed after its failure. Without a terminal it only lists. --yes keeps all that is new or changed,\n"+
+			"lines of others, too; it confirms nothing, since that would then be told as your word.",
 			"memoir review", "memoir review --project mise --json", "memoir review --yes"),
 		Flags: []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "once", Usage: "ask about all that was said once, though little of the rest is a rule"}},
@@ -163,11 +164,7 @@ func (p *program) review(c *cli.Context) error {
 	}
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %s", countAre(len(answers), "line"), found.Text())
-		if slices.ContainsFunc(answers, func(a operation.Answer) bool {
-			return a.Line.State == "once" || memoir.WithoutTeam(a.Line.Text) != a.Line.Text
-		}) {
-			p.ui.sayHint("`memoir run` tells what you accepted of others, and moves what was said once")
-		}
+		p.sayAnswered(answers)
 		if !c.Bool("yes") && !p.ui.canAsk() && len(found.Lines) > 0 {
 			p.ui.sayHint("answers need a terminal, or --yes, which keeps what is new; --json lists all with evidence")
 		}
@@ -179,6 +176,26 @@ func (p *program) review(c *cli.Context) error {
 			p.ui.sayHint(fmt.Sprintf("%d new for all projects: `memoir review --project user` asks", news.New))
 		}
 	})
+}
+
+// sayAnswered says what becomes of answers.
+func (p *program) sayAnswered(answers []operation.Answer) {
+	once, accepted := 0, 0
+	for _, one := range answers {
+		switch {
+		case one.Line.State == "once":
+			once++
+		case one.Line.Others && one.Answer == "keep":
+			accepted++
+		}
+	}
+	if accepted > 0 {
+		p.ui.say("accepted %s of others: after the next `memoir run`, agents are told them, with commands and fixes",
+			count(accepted, "line"))
+	}
+	if once > 0 {
+		p.ui.sayHint("`memoir run` moves what was said once")
+	}
 }
 
 // askAbout shows lines, and on a terminal asks about each. After a quit or an error it returns the answers so far.
@@ -193,7 +210,8 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 		if !p.ui.canAsk() {
 			continue
 		}
-		question, keys := "keep, drop, edit", "kdesq"
+		keep := map[bool]string{true: "keep and let agents be told it", false: "keep"}[l.Others]
+		question, keys := keep+", drop, edit", "kdesq"
 		switch l.State {
 		case "once":
 			question, keys = "should this hold? yes, no, edit", "ynesq"
@@ -201,7 +219,7 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 			question, keys = "confirm, drop, edit", "cdesq"
 		}
 		if l.Drop != "" {
-			question = "keep, drop for " + map[string]string{"here": "you", "all": "all members"}[l.Drop] +
+			question = keep + ", drop for " + map[string]string{"here": "you", "all": "all members"}[l.Drop] +
 				", edit for all members"
 		}
 		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, len(r.Lines), question, keys), keys)

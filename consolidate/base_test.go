@@ -105,7 +105,7 @@ func TestWhatAgentsWroteOfTheirWorkIsToldOnceAcceptedOrOnesOwn(t *testing.T) {
 	work := memoir.Statement{Kind: memoir.StatementOutcome, Text: "x", Signal: "posted", By: memoir.ByAgent,
 		Outcome: `pull request #7: "Retry"`, Detail: "the network drops"}
 	ann.Statements = append(ann.Statements, work)
-	recent := "pull request #7: \"Retry\" — the network drops"
+	recent := "pull request #7: \"Retry\" — it said: the network drops"
 	for name, base := range map[string]*consolidate.Base{"without a hub's memory": nil, "with one": {Sessions: []memoir.Extraction{ann},
 		Memory: memoir.Consolidation{MemoryMD: "## What is known\n\n" + lines + "\n## Recent work\n\n- " + recent + " " + by + "\n"}}} {
 		in := input(ann, mine)

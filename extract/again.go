@@ -48,14 +48,14 @@ func trimMessage(message string) string { return straight.Replace(strings.TrimRi
 const minSignature = 3
 
 // Same reports whether a statement describes a failure of the same program and subcommand with the same signature, and
-// what passed after it.
+// what passed after it. Of a program that is missing, the subcommand does not count.
 func (f Failed) Same(st memoir.Statement) bool {
 	if st.Fix == "" || st.Kind != memoir.StatementFailure || !f.Signatures[st.Signature] {
 		return false
 	}
-	before := runsOf(st.Command)
+	before, missing := runsOf(st.Command), notFound.MatchString(st.Error)
 	return len(before) > 0 && slices.ContainsFunc(f.runs, func(r *run) bool {
-		return !r.filter && r.use() == before[0].use()
+		return !r.filter && (r.use() == before[0].use() || missing && r.program == before[0].program)
 	})
 }
 

@@ -31,6 +31,7 @@ func TestAFailureIsTheSameByProgramAndSignature(t *testing.T) {
 		"another message":          {noLibrary, "cargo test --lib", "error: no targets found", false},
 		"a nested subcommand":      {noField, "gh pr view 7 --json tries", `Unknown JSON field: "tries"`, false},
 		"a shell's prefix":         {missing, "lint b.yml", "zsh:1: command not found: lint", true},
+		"another use of a missing": {fixedBy("git lfs pull", "git: command not found", "nix run git -- lfs pull"), "git status", "git: command not found", true},
 		"a program read by grep":   {missing, "make | grep lint", "lint: command not found", false},
 		"a signature of two words": {fixedBy("go test ./a", "FAIL app", "go test ./b"), "go test ./a", "FAIL app", false},
 		"without a fix":            {fixedBy("lint a.yml", "lint: command not found", ""), "lint a.yml", "lint: command not found", false},

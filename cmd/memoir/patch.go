@@ -172,13 +172,10 @@ func filesBelow(root memory.Root) string {
 	if _, err := os.Stat(root.Link()); err != nil {
 		return memoir.MemoryFile + ", once a run has published it"
 	}
-	files := memoir.MemoryFile
-	for _, other := range []struct{ dir, each string }{{skillsDir, "<name>/SKILL.md"}, {"rollout_summaries/", ""}} {
-		if list, _ := os.ReadDir(filepath.Join(root.Link(), other.dir)); len(list) > 0 {
-			files += ", " + other.dir + other.each
-		}
+	if skills, _ := os.ReadDir(filepath.Join(root.Link(), skillsDir)); len(skills) > 0 {
+		return memoir.MemoryFile + " and " + skillsDir + "<name>/SKILL.md"
 	}
-	return files
+	return memoir.MemoryFile
 }
 
 // mounted are the files of a memory that a mount has, besides the summary, without secrets.

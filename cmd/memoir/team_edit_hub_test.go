@@ -189,7 +189,7 @@ func TestADropHidesALineOfOthersHereAlone(t *testing.T) {
 	review := exec.Command(script, "-qec", released(t)+" review --once --project "+appKey+" --home "+a.home, "/dev/null")
 	review.Env, review.Stdin = environment("HOME="+a.user), strings.NewReader(keys)
 	out, err := review.CombinedOutput()
-	if err != nil || strings.Count(keys, "d") != 1 || !strings.Contains(string(out), "keep, drop for you, edit for all members, skip") ||
+	if err != nil || strings.Count(keys, "d") != 1 || !strings.Contains(string(out), "keep and let agents be told it, drop for you, edit for all members, skip") ||
 		!strings.Contains(string(out), "keep, drop for all members, edit for all members, skip") {
 		t.Fatalf("%s: %v\n%s", keys, err, out)
 	}

@@ -26,7 +26,7 @@ import (
 const maxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
-// person said once: rules and what they refused, the newest first, then what only may be a rule, the likeliest first.
+// person said once: rules, the newest first, then what only may be a rule, the likeliest first.
 type Review struct {
 	Lines []ReviewLine `json:"lines"`
 	Left  int          `json:"-"` // of what was said once
@@ -87,7 +87,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 	}
 	no, once := map[string]bool{}, map[string]bool{} // keys of lines, of the first also ids of statements
 	for _, l := range m.lines {
-		if memoir.OnceMark(l.Text) != "" {
+		if onlyOnce(l.Text) {
 			once[l.Key] = true
 			continue
 		}
@@ -107,7 +107,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 	for _, s := range all {
 		no[s.statement.Replaces] = true
 	}
-	for _, signal := range []string{memoir.SignalRule, extract.SignalRefused, memoir.SignalCut, memoir.SignalMaybe} {
+	for _, signal := range []string{memoir.SignalRule, memoir.SignalCut, memoir.SignalMaybe} {
 		for _, s := range all {
 			key, id := memoir.LineKey(s.statement.Text), s.statement.ID
 			theirs := memoir.MemberOf(s.session.SessionKey) != ""
@@ -120,7 +120,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			}
 			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
 				line: "- " + s.statement.Text, statements: []string{id}}
-			one.Text = a.Clean(said(s.statement))
+			one.Text = a.Clean(cmp.Or(s.statement.Quote, s.statement.Text))
 			one.Kind = cmp.Or(map[string]string{memoir.SignalCut: "Rule that had a secret, told to none"}[signal], one.Kind)
 			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
 			out.Lines = append(out.Lines, one)
@@ -130,12 +130,10 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 	return out, nil
 }
 
-// said returns what a person is asked about a statement: their words, of a refusal also what they refused.
-func said(st memoir.Statement) string {
-	if st.Signal == extract.SignalRefused {
-		return st.Text
-	}
-	return cmp.Or(st.Quote, st.Text)
+// onlyOnce reports whether a line of MEMORY.md is a rule that was said once. A refusal with that mark is kept or
+// dropped as other lines are.
+func onlyOnce(line string) bool {
+	return memoir.OnceMark(line) != "" && strings.HasPrefix(memoir.LineText(line), "“")
 }
 
 // likeliestFirst orders what only may be a rule, which comes last.
@@ -216,7 +214,7 @@ func (a Access) Named(ctx context.Context, st *store.Store, projectID string, id
 // waits reports whether a line of MEMORY.md waits for an answer. A person's is one by hand, or has no citation, or one
 // of a note.
 func waits(line string, byHand bool, answered map[string]int64) bool {
-	if !consolidate.IsEntry(line) || memoir.OnceMark(line) != "" || memoir.Answered(answered, line) {
+	if !consolidate.IsEntry(line) || onlyOnce(line) || memoir.Answered(answered, line) {
 		return false
 	}
 	text := memoir.LineText(line)

@@ -70,7 +70,7 @@ func (w *world) told() {
 // pagesOf are the pages with a text that each must contain.
 var pagesOf = map[string]string{
 	"/projects":                                      "lanternd",
-	"/projects/lanternd/memory":                      "readable”)\n<details class=\"why\"", // in the place of the citation
+	"/projects/lanternd/memory":                      "readable”\n<details class=\"why\"", // in the place of the citation
 	"/projects/lanternd/why?of=sign+tags":            "the word of a person",
 	"/projects/lanternd/why?of=quokka":               "no statement of project",
 	"/projects/lanternd/review":                      "once: should this hold?",

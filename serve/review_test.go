@@ -47,7 +47,7 @@ func TestAReviewByHTTP(t *testing.T) {
 		w.call("POST", review, fmt.Sprintf(`{"id": %q, "answer": %q, "text": %q}`, l["id"], answer, edit), status)
 	}
 	const (
-		tag  = "not `git tag v0.5.0` but `git tag -s v0.5.0 -m 'lanternd 0.5.0'` (“use git tag -s, the mirror refuses unsigned tags”)"
+		tag  = "refused `git tag v0.5.0`: “use git tag -s, the mirror refuses unsigned tags”"
 		gen  = "`make gen` failed: protoc-gen-go: program not found or is not executable; fixed by `make tools`"
 		test = "`make test-mqtt` failed: dial tcp 127.0.0.1:1883: connect: connection refused; fixed by `docker compose up -d mosquitto`"
 		once = "Always use time.Duration in Go code and milliseconds only on the wire."
@@ -92,7 +92,7 @@ func TestAReviewByHTTP(t *testing.T) {
 			}
 		}
 		content := w.call("GET", "/projects/lanternd/memory", "", 200)["content"].(string)
-		for text, want := range map[string]bool{"\n- not `git tag v0.5.0` but": true, "`make gen` failed": false, "needs the broker [": true,
+		for text, want := range map[string]bool{"\n- refused `git tag v0.5.0`": true, "`make gen` failed": false, "needs the broker [": true,
 			"\n- the rig has two lamps\n": true, "under gen/": false, "The steps are": false, "have feet": false} {
 			if strings.Contains(content, text) != want {
 				t.Errorf("%q: %v in %s", text, !want, content)

@@ -478,7 +478,7 @@ func TestWhatIsForgottenByAToolDoesNotComeBack(t *testing.T) {
 		{map[string]any{"line": "- “Always use time.Duration in Go code and milliseconds only on the wire.” [019df239 2026-05-04]"},
 			"time.Duration in Go code"},
 		{map[string]any{"line": "`make test-mqtt` failed: dial tcp 127.0.0.1:1883: connect: connection refused; fixed by `docker compose up -d mosquitto`"}, "up -d mosquitto"},
-		{map[string]any{"session": ofLanternd}, "git tag -s v0.5.0"},
+		{map[string]any{"session": ofLanternd}, "use git tag -s"},
 	} {
 		before := w.text(lanternd, "MEMORY.md")
 		out, failed := w.call(session, 2000, "memory_forget", test.arguments)

@@ -12,7 +12,6 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/entry"
-	"memoir/extract"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/prompts"
@@ -26,7 +25,7 @@ import (
 const maxOnce = 10
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
-// person said once: rules, the newest first, then what only may be a rule, the likeliest first.
+// person said once, rules before what only may be one, each the newest first.
 type Review struct {
 	Lines []ReviewLine `json:"lines"`
 	Left  int          `json:"-"` // of what was said once
@@ -126,7 +125,6 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			out.Lines = append(out.Lines, one)
 		}
 	}
-	likeliestFirst(out.Lines[first:])
 	return out, nil
 }
 
@@ -134,17 +132,6 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 // dropped as other lines are.
 func onlyOnce(line string) bool {
 	return memoir.OnceMark(line) != "" && strings.HasPrefix(memoir.LineText(line), "“")
-}
-
-// likeliestFirst orders what only may be a rule, which comes last.
-func likeliestFirst(lines []ReviewLine) {
-	i := slices.IndexFunc(lines, func(l ReviewLine) bool { return l.Signal == memoir.SignalMaybe })
-	slices.SortStableFunc(lines[max(i, 0):], func(a, b ReviewLine) int {
-		if i < 0 {
-			return 0
-		}
-		return cmp.Compare(extract.Lasts(b.Text), extract.Lasts(a.Text))
-	})
 }
 
 // reviewLine returns an entry of MEMORY.md as a review has it.

@@ -187,7 +187,7 @@ func TestReadPath(t *testing.T) {
 	if tokens := memoir.Tokens(text); tokens > 150 {
 		t.Errorf("the frame alone has %d tokens", tokens)
 	}
-	for _, rule := range []string{"data, not instructions", "not authoritative", "cite", "evidence from the repository", "the user win", "stale"} {
+	for _, rule := range []string{"data, not instructions", "heuristic", "not authoritative", "cite", "evidence from the repository", "the user win", "stale"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), rule) {
 			t.Errorf("it does not say %q", rule)
 		}

@@ -98,7 +98,7 @@ func TestWhatAgentsWroteOfTheirWorkIsToldOnceAcceptedOrOnesOwn(t *testing.T) {
 	var lines string
 	for i := range ann.Statements {
 		if i < 3 {
-			ann.Statements[i].Signal, ann.Statements[i].By = "cause", memoir.ByAgent
+			ann.Statements[i].Signal, ann.Statements[i].By = []string{"found", "cause", "issue"}[i], memoir.ByAgent
 		}
 		lines += "- " + ann.Statements[i].Text + " " + by + "\n"
 	}

@@ -137,8 +137,11 @@ func Known(signal string) bool {
 // Chosen reports whether the statements of a signal are a person's choices between two ways.
 func Chosen(signal string) bool { return signal == signalChosen || signal == SignalRefused }
 
-// Posted reports whether a signal is of what agents wrote of their work.
-func Posted(signal string) bool { return signal == signalPosted || signal == signalCause }
+// Posted reports whether a signal is of what agents wrote of their work: what they posted, found, concluded or left.
+func Posted(signal string) bool {
+	written := []string{signalPosted, signalCause, signalIssue, signalFound, signalOpen, signalConcluded}
+	return slices.Contains(written, signal)
+}
 
 // OfKnown leaves out statements of signals that this version does not have, and extractions without any other.
 func OfKnown(extractions []memoir.Extraction) []memoir.Extraction {

@@ -78,6 +78,7 @@ func distinct(list []candidate) []candidate {
 
 // stillHolds reports whether the session neither removed nor restored a file, on which a candidate depends, after it. A
 // person's words without a secret that was in them are not what they said: of a rule, a claim for their review says so.
+// Nobody can run a command without it.
 func (s *session) stillHolds(c *candidate) bool {
 	last := c.Items[len(c.Items)-1]
 	if strings.Contains(c.Quote, "[REDACTED") && c.Signal == memoir.SignalRule {
@@ -86,6 +87,10 @@ func (s *session) stillHolds(c *candidate) bool {
 			c.Items...)
 		c.Quote, c.worth = words, maxWorth+1 // it waits in review, so claims of the agent do not push it out
 	}
-	return (c.Signal == memoir.SignalCut || !strings.Contains(c.Quote, "[REDACTED")) &&
+	ran := c.Fix
+	if c.Kind == memoir.StatementCommand {
+		ran = c.Command
+	}
+	return (c.Signal == memoir.SignalCut || !strings.Contains(c.Quote+ran, "[REDACTED")) &&
 		!slices.ContainsFunc(c.paths, func(p string) bool { return s.gone[p] > last })
 }

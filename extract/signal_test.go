@@ -158,6 +158,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a command whose failure is ignored": {memoir.StatementCommand, []string{"$ go test ./... || true", "=> ok"}, ""},
 		"a failed command":                   {memoir.StatementCommand, []string{"! go test ./...", "=> FAIL"}, ""},
 		"a test that was interrupted":        {memoir.StatementCommand, []string{"? go test ./...", "=> collecting"}, ""},
+		"a command that lost a secret":       {memoir.StatementCommand, []string{"$ go test ./... -password [REDACTED:password-option]", "=> ok"}, ""},
 		"a single test":                      {memoir.StatementCommand, []string{"$ go test -run TestA ./app", "=> ok"}, ""},
 		"help":                               {memoir.StatementCommand, []string{"$ cargo test --help", "=> Usage"}, ""},
 		"a search":                           {memoir.StatementCommand, []string{"$ rg 'go test' .", "=> Makefile: go test ./..."}, ""},

@@ -54,6 +54,8 @@ func TestWhatLeavesOfAStatement(t *testing.T) {
 			false, "it has what looks like an address of mail"},
 		{"a variable of one person", memoir.Statement{Kind: memoir.StatementFailure, Text: "x", By: memoir.ByTool, Fix: "AWS_PROFILE=mira-dev terraform plan"}, "",
 			false, "it sets a variable, whose value may be yours alone"},
+		{"a long number", memoir.Statement{Kind: memoir.StatementCommand, Text: "x", By: memoir.ByTool, Command: "DEPLOY_PIN=84930217 make up"}, "",
+			false, "it sets a variable, whose value may be yours alone"},
 		{"one in the words of a model", memoir.Statement{Kind: memoir.StatementEnvironment, Text: "plan with `cd infra && export TF_VAR_user='mira'`", By: memoir.ByAgent}, "",
 			false, "it sets a variable, whose value may be yours alone"},
 		{"a number, an option and an address", memoir.Statement{Kind: memoir.StatementCommand, Text: "x", By: memoir.ByTool, Command: "CGO_ENABLED=0 go test -tags=a https://a.example/b?c=d&e=f"},

@@ -55,8 +55,8 @@ func (l Leaving) Of(e memoir.Extraction, taken map[string]bool) (out []Statement
 // elsewhere matches a path below a person's directory. Hidden directories of programs are alike everywhere.
 var elsewhere = lazyregexp.New(`(?:^|[^\w./-])(?:~/[^.\s]|/(?:home|Users|Volumes|mnt)/)`)
 
-// sets matches a variable that a command sets to more than a number.
-var sets = lazyregexp.New(`(?:^|[\s;|("']|&&)[A-Za-z_]\w*=["']?\d*[^\s\d=;&|)"']`)
+// sets matches a variable that a command sets to more than a number of four digits.
+var sets = lazyregexp.New(`(?:^|[\s;|("']|&&)[A-Za-z_]\w*=["']?(?:\d*[^\s\d=;&|)"']|\d{5})`)
 
 var codeSpan = lazyregexp.New("`[^`]+`")
 

@@ -24,12 +24,22 @@ type Sender struct {
 	wait func(ctx context.Context, d time.Duration) error
 }
 
-// NewSender returns a Sender that waits so before it sends a session again.
-func NewSender(h Hub, wait func(ctx context.Context, d time.Duration) error) (*Sender, error) {
+// newContainer returns a client of a hub that this home has not joined.
+func newContainer(h Hub) (*client, error) {
 	c, err := newClient(h, begins)
 	if err == nil {
+		c.again = "pull again"
+		c.renew = "an operator adds another token with `memoir-hub token add`; a one-time code is for `memoir team join`"
+	}
+	return c, err
+}
+
+// NewSender returns a Sender that waits so before it sends a session again.
+func NewSender(h Hub, wait func(ctx context.Context, d time.Duration) error) (*Sender, error) {
+	c, err := newContainer(h)
+	if err == nil {
 		c.again = "push again: what was sent counts once"
-		c.renew = "an operator adds another token with `memoir-hub token add`; " + c.again
+		c.renew += "; " + c.again
 	}
 	return &Sender{c, wait}, err
 }
@@ -112,7 +122,7 @@ func (p Pulled) Say() string {
 // after a kill completes it.
 func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner *secrets.Scanner) (
 	n int, expires time.Time, err error) {
-	c, err := newClient(h, begins)
+	c, err := newContainer(h)
 	if err == nil {
 		n, err = c.pullMemory(ctx, home, id, key, scanner)
 		expires = c.expires

@@ -64,13 +64,15 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			if len(without) > 0 {
 				do = fmt.Sprintf("remove from %s for all members: %s", id, strings.Join(w.Without, "; "))
 			}
-			return true, p.confirm(c, do, o.Home)
+			return true, p.confirm(c, do, "")
 		})
 		return p.result(c, err, w, func() {
 			if len(without) > 0 {
 				p.ui.say("accepted nothing: the hub makes the next generation of %s, without %s", id,
 					count(len(without), "line"))
-				p.ui.sayHint("`memoir team accept` shows it in a minute, if the project is reviewed")
+				p.ui.sayHint("if the project is reviewed, machines go on telling a published line until that generation is " +
+					"accepted, with all else that is new in it: in a minute `memoir team accept " + key + " --yes` does " +
+					"that, and without --yes it shows the changes first")
 				return
 			}
 			if w.Generation == 0 {
@@ -102,7 +104,7 @@ func (p *program) keyAtHub(c *cli.Context, st *store.Store, ref string) (id, key
 func (p *program) machines(c *cli.Context) error {
 	home, err := p.home(c)
 	if id := c.String("revoke"); err == nil && id != "" {
-		err = p.confirm(c, "revoke machine "+id, home)
+		err = p.confirm(c, "revoke machine "+id, "")
 	}
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func (p *program) eraseMember(c *cli.Context) error {
 		_, err = team.Load(home)
 	}
 	if err == nil {
-		err = p.confirm(c, "erase the member "+e.Member+" at the hub, with all that they sent", home)
+		err = p.confirm(c, "erase the member "+e.Member+" at the hub, with all that they sent", "")
 	}
 	if err != nil {
 		return err

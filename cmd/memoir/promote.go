@@ -172,7 +172,7 @@ func (p *program) trustTeam(c *cli.Context, home, branch string) error {
 		err = usagef("", "%q is no branch", branch)
 	default:
 		do := "receive the team memory of " + u.Top + " from " + u.Ref + ", now and later"
-		if err = p.confirm(c, do, home); err == nil {
+		if err = p.confirm(c, do, ""); err == nil {
 			err = p.registerHere(c)
 		}
 		if err == nil {
@@ -233,7 +233,7 @@ func (p *program) pullTeam(c *cli.Context) error {
 		err = errNoToken
 	}
 	scanner, errScanner := p.scanner(c)
-	n, why := 0, "" // the generation, if it is new here
+	n, why, hint := 0, "", "" // the generation, if it is new here
 	var expires time.Time
 	if err = cmp.Or(err, errScanner); err == nil {
 		err = locked(opts.Home, func() (err error) {
@@ -243,7 +243,7 @@ func (p *program) pullTeam(c *cli.Context) error {
 	}
 	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeUsage && code != memoir.CodeConfig &&
 		c.Context.Err() == nil {
-		why, err = p.redact(err.Error()), nil
+		why, hint, err = p.redact(err.Error()), p.redact(memoir.HintOf(err)), nil
 	}
 	p.warnEnding(h.URL, expires, operatorRenews)
 	all, _ := team.ReadPulled(opts.Home) // a home without has none
@@ -251,7 +251,7 @@ func (p *program) pullTeam(c *cli.Context) error {
 		"why": why}, func() {
 		switch {
 		case why != "":
-			p.ui.warn("", "no memory is pulled: %s", why)
+			p.ui.warn(hint, "no memory is pulled: %s", why)
 		case n == 0:
 			p.ui.say("the memory of %s is up to date", key)
 		default:

@@ -78,8 +78,8 @@ func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Sto
 		return nil, notFoundf("`memoir view` prints what a session is told, `memoir cat MEMORY.md` all",
 			"this home has %s; it has no sessions", team.SayPulled(home))
 	case memoir.CodeOf(err) == memoir.CodeNotFound:
-		return nil, notFoundf("`memoir init` finds sessions and creates the first memory",
-			"nothing is registered in %s yet", home)
+		return nil, notFoundf("`memoir init` finds sessions and creates the first memory; "+
+			"in a container, `memoir team pull` gets one", "nothing is registered in %s yet", home)
 	}
 	return st, err
 }
@@ -253,13 +253,17 @@ func (p *program) clear(c *cli.Context) error {
 	})
 }
 
-// confirm asks whether to do something in a home, such as "remove X", unless --yes was given.
+// confirm asks whether to do something, such as "remove X", unless --yes was given. home is the directory that it
+// changes, which an error names; empty if that is not what matters, as at a hub.
 func (p *program) confirm(c *cli.Context, do, home string) error {
 	if c.Bool("yes") {
 		return nil
 	}
 	if !p.ui.canAsk() {
-		return usagef("pass --yes", "cannot ask, since standard input is not a terminal: in %s, %s would %s", home,
+		if home != "" {
+			home = "in " + home + ", "
+		}
+		return usagef("pass --yes", "cannot ask, since standard input is not a terminal: %s%s would %s", home,
 			calledAs(c), do)
 	}
 	if yes, err := p.ui.ask(c.Context, do+"?"); err != nil || !yes {

@@ -171,7 +171,7 @@ func (p *program) agree(c *cli.Context, st *store.Store, opts pipeline.Options) 
 	}
 	one, two := model.Phases(opts.Settings.ModelRoles)
 	names := strings.Join(slices.Compact([]string{one.Model, two.Model}), " and ")
-	return p.confirm(c, "use "+names+": the run "+sayNext(operation.NextOf(plan)), opts.Home)
+	return p.confirm(c, "use "+names+": the run "+sayNext(operation.NextOf(plan)), "")
 }
 
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {

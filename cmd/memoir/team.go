@@ -203,7 +203,7 @@ func (p *program) leaveTeam(c *cli.Context) error {
 			sent += s.Sent
 		}
 		if err == nil && !c.Bool("keep") {
-			err = p.confirm(c, "leave the hub: the team loses "+count(sent, "statement")+" of this machine", o.Home)
+			err = p.confirm(c, "leave the hub: the team loses "+count(sent, "statement")+" of this machine", "")
 		}
 		if err != nil {
 			return err
@@ -243,7 +243,7 @@ func (p *program) share(c *cli.Context) error {
 	}
 	return pipeline.Team(c.Context, st, opts, func(o team.Options) error {
 		leaves, edits, held, err := team.WouldLeave(c.Context, o, row.Project, key)
-		lines, says := describeLeaving(leaves, already)
+		lines, worded, says := describeLeaving(leaves, already)
 		for _, e := range edits {
 			lines = append(lines, oneLine("Edit: "+e.Before+" → "+cmp.Or(e.After, "(removed)")))
 		}
@@ -252,11 +252,9 @@ func (p *program) share(c *cli.Context) error {
 		}
 		says += o.Waits(row.Project)
 		if err == nil && !dry && already.Key == "" {
-			for i := range min(5, len(lines)) { // from the whole list
-				p.ui.say("  %s", memoir.Cut(lines[i*max(1, len(lines)/5)], maxText))
-			}
-			p.ui.say("%s%s", says, map[bool]string{true: "; --dry-run prints all"}[len(lines) > 5])
-			if err = p.confirm(c, "share "+row.ID+" as "+key, opts.Home); err == nil {
+			p.showLeaving(lines, worded)
+			p.ui.say("%s", says)
+			if err = p.confirm(c, "share "+row.ID+" as "+key, ""); err == nil {
 				row, err = p.registered(c, st, ref, here)
 			}
 			if err == nil {
@@ -278,6 +276,31 @@ func (p *program) share(c *cli.Context) error {
 			statusList(p, "kept here", held, sayHeld)
 		})
 	})
+}
+
+// maxWorded bounds the texts of agents that are listed before a project is shared.
+const maxWorded = 50
+
+// showLeaving lists what agents worded, the first of the lines, and five of the rest. Only a reader notices what a text
+// of an agent tells, such as the name of a customer, so a sample of these would not do.
+func (p *program) showLeaving(lines []string, worded int) {
+	shown, rest := slices.Clone(lines[:min(worded, maxWorded)]), lines[worded:]
+	for i := range min(5, len(rest)) {
+		shown = append(shown, rest[i*max(1, len(rest)/5)])
+	}
+	for _, line := range shown {
+		p.ui.say("  %s", memoir.Cut(line, maxText))
+	}
+	among := ""
+	switch {
+	case worded > maxWorded:
+		among = fmt.Sprintf(", the first %d of %d that agents worded among them", maxWorded, worded)
+	case worded > 0:
+		among = fmt.Sprintf(", all %d that agents worded among them", worded)
+	}
+	if len(shown) < len(lines) {
+		p.ui.say("these are %d of %d texts%s; --dry-run prints all", len(shown), len(lines), among)
+	}
 }
 
 // sharedNow is sharedProject for one that has to be shared.
@@ -308,7 +331,7 @@ func (p *program) unshare(c *cli.Context) error {
 	return p.withTeam(c, func(o team.Options) error {
 		row, as, err := p.sharedNow(c, o.Store, c.Args().First())
 		if err == nil && as.Sent > 0 && !c.Bool("keep") {
-			err = p.confirm(c, "unshare "+row.ID+": the team loses "+count(as.Sent, "statement")+" of this machine", o.Home)
+			err = p.confirm(c, "unshare "+row.ID+": the team loses "+count(as.Sent, "statement")+" of this machine", "")
 		}
 		if err == nil {
 			err = team.Unshare(c.Context, o, row.ID, c.Bool("keep"))
@@ -327,9 +350,9 @@ func (p *program) unshare(c *cli.Context) error {
 }
 
 // describeLeaving returns a line for each text that leaves, what agents worded for others first, with its newest day
-// and the number of others, and how many statements there are of each kind.
-func describeLeaving(leaves []team.Statement, already store.Share) (lines []string, says string) {
-	kinds, days, worded := map[string]int{}, map[string][]string{}, 0
+// and the number of others; how many lines are worded by agents; and how many statements there are of each kind.
+func describeLeaving(leaves []team.Statement, already store.Share) (lines []string, worded int, says string) {
+	kinds, days := map[string]int{}, map[string][]string{}
 	for _, one := range leaves {
 		var of memoir.Statement
 		_ = json.Unmarshal(one.Body, &of) // our own
@@ -355,12 +378,12 @@ func describeLeaving(leaves []team.Statement, already store.Share) (lines []stri
 	}
 	switch says = count(len(leaves), "statement") + " would leave: "; {
 	case len(leaves) == 0:
-		return lines, "no statement would leave yet"
+		return lines, worded, "no statement would leave yet"
 	case already.Sent >= len(leaves):
 		says = countAre(len(leaves), "statement") + " at the hub: "
 	case already.Key != "":
 		says = fmt.Sprintf("%s: %d have left, and the rest leaves with the next run: ", count(len(leaves), "statement"),
 			already.Sent)
 	}
-	return lines, says + byRule(kinds)
+	return lines, worded, says + byRule(kinds)
 }

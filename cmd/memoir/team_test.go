@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"encoding/pem"
@@ -405,6 +406,37 @@ func TestAForgottenNoteDoesNotComeBackFromAnotherMachine(t *testing.T) {
 		}
 		if _, text := later.memory(); !strings.Contains(text, "friday") {
 			t.Errorf("%+v: the other machine lost its note", test)
+		}
+	}
+}
+
+// Who is asked sees all that agents worded, up to maxWorded, and a sample of the rest.
+func TestTheQuestionOfShareShowsWhatAgentsWorded(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		worded, shown int
+		says          string
+	}{
+		{0, 0, "these are 5 of 20 texts; --dry-run prints all"},
+		{12, 12, "these are 17 of 32 texts, all 12 that agents worded among them; --dry-run prints all"},
+		{60, 50, "these are 55 of 80 texts, the first 50 of 60 that agents worded among them; --dry-run prints all"},
+	} {
+		var leaves []team.Statement
+		add := func(by memoir.Party, kind memoir.StatementKind, n int) {
+			for i := range n {
+				body, err := json.Marshal(memoir.Statement{Kind: kind, By: by, Text: fmt.Sprintf("%s-%d.", by, i)})
+				must(t, err)
+				leaves = append(leaves, team.Statement{Body: body, Day: "2026-05-01"})
+			}
+		}
+		add(memoir.ByTool, memoir.StatementCommand, 20)
+		add(memoir.ByAgent, memoir.StatementFinding, test.worded)
+		var said strings.Builder
+		lines, worded, _ := describeLeaving(leaves, store.Share{})
+		(&program{ui: &ui{out: bufio.NewWriter(io.Discard), errw: &said, redact: strings.Clone}}).showLeaving(lines, worded)
+		if n := strings.Count(said.String(), "agent-"); n != test.shown || strings.Count(said.String(), "tool-") != 5 ||
+			!strings.Contains(said.String(), test.says) {
+			t.Errorf("%d of agents: %d shown:\n%s", test.worded, n, said.String())
 		}
 	}
 }

@@ -13,9 +13,10 @@ import (
 type TeamEdit struct{ Member, Before, After string }
 
 // WithTeamEdits changes the lines of a memory as members did, the oldest edit first, sets its Edited, and returns the
-// hand edits that keep them so. An edit may be of what another one made; of one line, the newest counts. A changed line stays in its
-// place, cites what it cited, and names also who changed it. An edit of a line that the memory lacks waits for it.
-// neutral is what machines make of a hub's texts: the lines that members edited are compared as these have them.
+// hand edits that keep them so. An edit may be of what another one made; of one line, the newest counts. A changed line
+// stays in its place, cites what it cited, and names also who changed it. An edit of a line that the memory lacks waits
+// for it. neutral is what machines make of a hub's texts: the lines that members edited are compared as these have
+// them.
 func WithTeamEdits(
 	c memoir.Consolidation, edits []TeamEdit, neutral func(string) string,
 ) (memoir.Consolidation, []memoir.HandEdit) {

@@ -56,6 +56,12 @@ func ReceivedGroup(key string) (base, session string) {
 	return key[:at] + digits, digits[:min(len(digits), receivedDigits)]
 }
 
+// IsRepository reports whether a session's key is that of statements that a repository has.
+func IsRepository(key string) bool {
+	base, session := ReceivedGroup(key)
+	return IsReceived(key) && !strings.HasSuffix(base, session)
+}
+
 // CountedAs returns what a session is counted by: one that several members have counts once.
 func CountedAs(key string) string {
 	if IsReceived(key) {

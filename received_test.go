@@ -11,12 +11,13 @@ import (
 func TestNoKeyOfAGroupBeginsWithAnother(t *testing.T) {
 	t.Parallel()
 	const session = "0123456789abcdef01234567"
-	for _, base := range []string{
-		memoir.ReceivedKey("", session), memoir.ReceivedKey("al-ice", session), memoir.ReceivedKey("bob", session+"0123456789"),
+	for base, repository := range map[string]bool{
+		memoir.ReceivedKey("", session): false, memoir.ReceivedKey("al-ice", session): false, memoir.ReceivedKey("bob", session+"0123456789"): true,
 	} {
 		for n := range 300 {
 			key := memoir.Numbered(base, n)
-			if got, of := memoir.ReceivedGroup(key); got != base || of != session || memoir.MemberOf(key) != memoir.MemberOf(base) {
+			if got, of := memoir.ReceivedGroup(key); got != base || of != session || memoir.MemberOf(key) != memoir.MemberOf(base) ||
+				memoir.IsRepository(key) != repository {
 				t.Fatalf("%s: %q, %q of %q", key, got, of, memoir.MemberOf(key))
 			}
 			if n > 0 && (strings.HasPrefix(key, base) || memoir.Numbered(base, n-1) == key) {

@@ -245,8 +245,17 @@ type Consolidation struct {
 	// Anchors are the anchors of these lines, by LineKey.
 	Anchors map[string][]Anchor
 
+	// Edited are the lines of a hub's memory that members changed or removed, by the LineKey of their former words.
+	Edited map[string]LineEdit
+
 	// Open are the keys of sessions that are left for the next consolidation.
 	Open []string
+}
+
+// LineEdit is what became of a line of a hub's memory. It has no words, since they may be forgotten.
+type LineEdit struct {
+	By     string `json:"by"`               // the member who made the newest edit
+	Became string `json:"became,omitempty"` // LineKey of the words of now; empty: the line was removed
 }
 
 // LineOrigin says what a line of a memory was made from.

@@ -72,8 +72,7 @@ func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line
 // based returns MEMORY.md and the skills of a project with a base: in each section the lines of the base, then what its
 // statements lack. The base says nothing of what a person wants, and each of its lines says whose it is. accepted has
 // also what this person's own sessions say. An own failure that the base has in others' words only follows in its own.
-// So does what a session of theirs says that a line cites which another member changed, as long as no other line says
-// it, also once the change was removed here.
+// So does an own line that another member changed or removed, until the person keeps the changed one.
 func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
 	accepted = map[string]int64{}
 	maps.Copy(accepted, in.Accepted)
@@ -90,7 +89,7 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
 	base := r.sections(lists)
 	edited := map[string]bool{} // lines that a person added or removed in a form of this machine, which is another one
-	var own, said []memoir.Words
+	var own []memoir.Words
 	for _, n := range in.HandEdits {
 		if text := untold(n.Text); n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved && n.Others == 0 {
 			edited[asHubs(text, in.Base.Relative)] = asHubs(text, in.Base.Relative) != text
@@ -99,19 +98,16 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	for _, s := range base {
 		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return edited[untold(line)] })
 		for _, line := range s.lines {
-			text, editors := untold(line), editorsOf(line)
+			text := untold(line)
 			has[text] = true
-			switch words := memoir.WordsOf(text); {
-			case mine[text] || r.own(s.heading, line, lists, in.Base.Member):
-				accepted[memoir.LineKey(line)], own = 1, append(own, words)
-			case slices.Contains(editors, in.Base.Member):
-				own = append(own, words)
-			case len(editors) == 0:
-				said = append(said, words)
+			if mine[text] || r.own(s.heading, line, lists, in.Base.Member) {
+				accepted[memoir.LineKey(line)], own = 1, append(own, memoir.WordsOf(text))
+			} else if slices.Contains(editorsOf(line), in.Base.Member) {
+				own = append(own, memoir.WordsOf(text))
 			}
 		}
 	}
-	left, all := in.lacking(mine, r.changed(base, in.HandEdits, lists, in.Base.Member), own, append(said, own...))
+	left, all := in.lacking(mine, own)
 	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
 	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
 	maps.Copy(out.Citations, lists)
@@ -185,20 +181,22 @@ func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
 }
 
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
-// person, theirs sessions at the hub of whose lines another member changed some. own are the words of this person's
-// lines that the base has, also as they changed them, and said those of all lines that no other member changed.
-func (in Input) lacking(mine, theirs map[string]bool, own, said []memoir.Words) (left, all []memoir.Extraction) {
+// person, and own the words of those that the base has, also as they changed them.
+func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
 	all = in.baseSessions()
 	for _, e := range without(in.Extractions, in.Withdrawn) {
 		statements, covered := e.Statements, false
 		e.Statements = nil
 		for _, st := range statements {
-			at, covers := in.Base.Covers[[2]string{e.SessionKey, st.ID}]
+			_, covers := in.Base.Covers[[2]string{e.SessionKey, st.ID}]
 			covered = covered || covers
 			told := func(line memoir.Words) bool { return line.Alike(memoir.WordsOf(st.Text)) >= 0.5 }
-			lost := mine[LineOf(st)] && (st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told) ||
-				theirs[at] && !slices.ContainsFunc(said, memoir.WordsOf(st.Text).Repeats))
-			if !covers || lost {
+			edit, edited := in.Base.edited(st)
+			lost := st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told)
+			if edited {
+				lost = edit.By != in.Base.Member && in.Accepted[edit.Became] == 0
+			}
+			if !covers || lost && mine[LineOf(st)] {
 				e.Statements = append(e.Statements, st)
 			}
 		}
@@ -212,29 +210,14 @@ func (in Input) lacking(mine, theirs map[string]bool, own, said []memoir.Words) 
 	return left, all
 }
 
-// changed returns the sessions at the hub, without numbers, that lines cite which other members changed: lines of a
-// base, and those that were removed here.
-func (r *renewal) changed(
-	base []*section, edits []memoir.HandEdit, lists map[string][]string, member string,
-) map[string]bool {
-	out, lines := map[string]bool{}, []string{}
-	for _, n := range edits {
-		if n.Action == memoir.EditRemoved {
-			lines = append(lines, n.Text)
+// edited returns what members made of the line of a statement.
+func (b *Base) edited(st memoir.Statement) (edit memoir.LineEdit, edited bool) {
+	for _, line := range linesOf(st) {
+		if edit, edited = b.Memory.Edited[memoir.LineKey(asHubs(line, b.Relative))]; edited {
+			break
 		}
 	}
-	for _, s := range base {
-		lines = append(lines, s.lines...)
-	}
-	for _, line := range lines {
-		if editors := editorsOf(line); len(editors) > 0 && !slices.Contains(editors, member) {
-			for _, e := range r.inputsOf(line, lists) {
-				at, _ := memoir.ReceivedGroup(e.key)
-				out[at] = true
-			}
-		}
-	}
-	return out
+	return edit, edited
 }
 
 // editorsOf returns the members who are said to have changed a line.

@@ -182,26 +182,43 @@ func TestAnOwnFailureOfABaseIsTold(t *testing.T) {
 	}
 }
 
-// Another member changed a line that an own session says. Who rejects the change keeps the own line.
-func TestAnOwnLineOutlivesItsChangeByAnother(t *testing.T) {
+// Another member changed or removed a line that an own session says: it goes once the person keeps the change.
+func TestAnOwnLineOutlivesItsEditByAnother(t *testing.T) {
 	t.Parallel()
-	for kind, heading := range map[string]string{"Failures": "## Failures and fixes", "Findings": "## What is known"} {
-		own := "`cargo test a --lib` failed: no library targets were found in the whole package `app`; fixed by `cargo test a`"
-		theirs := strings.ReplaceAll(own, "test a`", "test b`")
-		for _, rejected := range []bool{false, true} {
-			ann, by := at("ann", 3, kind+": "+own)
-			mine := session(1, id(1), kind+": "+own)
+	const failed = "`cargo test a --lib` failed: no library targets were found in the whole package `app`; fixed by `cargo test a`"
+	for _, kind := range []struct{ name, heading, own, theirs, told string }{
+		{"Failures", "## Failures and fixes", failed, strings.ReplaceAll(failed, "test a`", "test b`"), "## Failures to avoid"},
+		{"Findings", "## What is known", "the cache is shared by all workers of a host", "the cache is of one worker", "## What to know"},
+		{"Commands", "## Build, test and other commands", "lint: `make lint`", "lint: `task check`", "## Build, test, run"},
+	} {
+		for what, want := range map[string]struct{ own, theirs bool }{
+			"changed": {true, true}, "rejected": {true, false}, "kept": {false, true}, "removed": {true, false}, "removed by oneself": {},
+		} {
+			ann, by := at("ann", 3, kind.name+": "+kind.own)
+			mine := session(1, id(1), kind.name+": "+kind.own)
 			in := input(mine)
 			in.Base = &consolidate.Base{Sessions: []memoir.Extraction{ann}, Member: "ann",
 				Covers: map[[2]string]string{{mine.SessionKey, mine.Statements[0].ID}: ann.SessionKey}}
-			line := "- " + theirs + " (from the team: changed by carla, citing ann) " + by
-			in.Base.Memory.MemoryMD = heading + "\n\n" + line + "\n"
-			if rejected {
-				in.HandEdits = []memoir.HandEdit{{File: memoir.MemoryFile, Section: heading, Action: memoir.EditRemoved, Text: line}}
+			edit := consolidate.TeamEdit{Member: "carla", Before: kind.own, After: kind.theirs}
+			switch line := "- " + kind.theirs + " (from the team: changed by carla, citing ann) " + by; what {
+			case "removed":
+				edit.After = ""
+			case "removed by oneself":
+				edit.Member, edit.After = "ann", ""
+			case "kept":
+				in.Accepted = map[string]int64{memoir.LineKey(kind.theirs): 1}
+			case "rejected":
+				in.HandEdits = []memoir.HandEdit{{File: memoir.MemoryFile, Section: kind.heading, Action: memoir.EditRemoved, Text: line}}
 			}
-			all := under(build(t, in).MemoryMD, heading)
-			if !contains(all, own+" [") || contains(all, theirs) == rejected {
-				t.Errorf("%s, rejected: %v: %q", kind, rejected, all)
+			made := memoir.Consolidation{MemoryMD: "# acme/app: project memory\n\n" + kind.heading + "\n\n- " + kind.own + " (from the team: ann) " + by + "\n"}
+			made, edits := consolidate.WithTeamEdits(made, []consolidate.TeamEdit{edit}, nil)
+			in.Base.Memory = consolidate.ApplyHandEdits(made, edits)
+			c := build(t, in)
+			for where, lines := range map[string][]string{"memory": under(c.MemoryMD, kind.heading), "told": under(c.MemorySummary, kind.told)} {
+				theirs := want.theirs && (where == "memory" || kind.name == "Findings" || what == "kept")
+				if contains(lines, kind.own) != want.own || contains(lines, kind.theirs) != theirs {
+					t.Errorf("%s, %s, %s: %q", kind.name, what, where, lines)
+				}
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) 
 		}
 	}
 	out := files.close()
-	out.Citations, out.Lines = c.Citations, c.Lines
+	out.Citations, out.Lines, out.Edited = c.Citations, c.Lines, c.Edited
 	return out
 }
 

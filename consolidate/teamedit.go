@@ -12,10 +12,11 @@ import (
 // names of members behind them; an empty After removes the line.
 type TeamEdit struct{ Member, Before, After string }
 
-// WithTeamEdits changes the lines of a memory as members did, the oldest edit first, and returns the hand edits that
-// keep them so. An edit may be of what another one made; of one line, the newest counts. A changed line stays in its
-// place, cites what it cited, and names also who changed it. An edit of a line that the memory lacks waits for it.
-// neutral is what machines make of a hub's texts: the lines that members edited are compared as these have them.
+// WithTeamEdits changes the lines of a memory as members did, the oldest edit first, sets its Edited, and returns the
+// hand edits that keep them so. An edit may be of what another one made; of one line, the newest counts. A changed line
+// stays in its place, cites what it cited, and names also who changed it. An edit of a line that the memory lacks waits
+// for it. neutral is what machines make of a hub's texts: the lines that members edited are compared as these have
+// them.
 func WithTeamEdits(
 	c memoir.Consolidation, edits []TeamEdit, neutral func(string) string,
 ) (memoir.Consolidation, []memoir.HandEdit) {
@@ -46,12 +47,18 @@ func WithTeamEdits(
 		}
 	}
 	var out []memoir.HandEdit
+	c.Edited = map[string]memoir.LineEdit{}
 	for _, l := range all {
 		edit := memoir.HandEdit{File: memoir.MemoryFile, Section: l.heading, Action: memoir.EditRemoved}
 		for _, text := range l.before {
 			if text != "" && text != l.newest.After && (l.line != "" || l.newest.After == "") {
 				edit.Text = "- " + text + memoir.Citation(l.line) // as of a line that was changed, if it was
 				out = append(out, edit)
+				now := memoir.LineEdit{By: l.newest.Member}
+				if l.newest.After != "" {
+					now.Became = memoir.LineKey(l.newest.After)
+				}
+				c.Edited[memoir.LineKey(text)] = now
 			}
 		}
 		if l.line == "" || l.newest.After == "" {

@@ -245,7 +245,7 @@ func (h *Hub) pack(w *work, made memoir.Consolidation) (next *generation, err er
 	made = consolidate.WithOrigins(made, in)
 	next = &generation{number: w.parent.number + 1, files: files}
 	next.manifest = memory.Manifest{Inputs: w.inputsOf(made.Open), Redactions: counts, Citations: made.Citations,
-		Anchors: made.Anchors, Lines: made.Lines}.Describing(int(next.number), files)
+		Anchors: made.Anchors, Lines: made.Lines, Edited: made.Edited}.Describing(int(next.number), files)
 	next.archive, err = memory.Pack(files, next.manifest)
 	if err == nil && len(next.archive) > wire.MaxArchive {
 		err = memoir.Errorf(memoir.CodeInvalid, "", "the archive has %d bytes, more than %d",

@@ -155,7 +155,8 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 		one.State = "unconfirmed"
 	}
 	var mine bool
-	if one.Others, mine = a.members(one.Text); (one.Others || mine) && team.HasBase(a.Home, m.project) {
+	hubs := slices.ContainsFunc(sessions, func(s Evidence) bool { return !memoir.IsRepository(s.ID) })
+	if one.Others, mine = a.members(one.Text); (one.Others || mine) && hubs && team.HasBase(a.Home, m.project) {
 		one.Drop = map[bool]string{true: "all", false: "here"}[mine]
 	}
 	return one

@@ -121,7 +121,7 @@ func (s *syncing) storeBase(ctx context.Context, share store.Share, a archive) (
 		var files memory.Files
 		var m memory.Manifest
 		if files, m, err = cleaned(a, s.Scanner); err == nil {
-			err = putBase(s.Home, id, m.Generation, files, m.Citations)
+			err = putBase(s.Home, id, m.Generation, files, memory.Manifest{Citations: m.Citations, Edited: m.Edited})
 		}
 		if err == nil {
 			err = s.Store.Edited(ctx, id)
@@ -136,8 +136,8 @@ func (s *syncing) storeBase(ctx context.Context, share store.Share, a archive) (
 	return err
 }
 
-func putBase(home, id string, generation int, files memory.Files, citations map[string][]string) error {
-	content, err := memory.Pack(files, memory.Manifest{Citations: citations}.Describing(generation, files))
+func putBase(home, id string, generation int, files memory.Files, m memory.Manifest) error {
+	content, err := memory.Pack(files, m.Describing(generation, files))
 	if err == nil {
 		err = disk.Replace(baseFile(home, id), content, 0o600)
 	}
@@ -305,7 +305,7 @@ func (o Options) Base(of memoir.Project, here []memoir.Extraction) (*consolidate
 	b := &consolidate.Base{Memory: files.Consolidation(), Covers: map[[2]string]string{},
 		Member: wire.MemberName(hub.Member), Generation: m.Generation,
 		Relative: func(text string) string { return memory.Neutralise(relative(text, places)) }}
-	b.Memory.Citations = m.Citations
+	b.Memory.Citations, b.Memory.Edited = m.Citations, m.Edited
 	known, holds := map[string]*memoir.Statement{}, map[*memoir.Statement]bool{}
 	for _, e := range sessions {
 		at, _ := memoir.ReceivedGroup(e.SessionKey)
@@ -369,5 +369,6 @@ func (o Options) ForgetBase(of memoir.Project, b *consolidate.Base) error {
 			files[path] = []byte(text)
 		}
 	}
-	return putBase(o.Home, of.ID, b.Generation, files, left.Citations)
+	return putBase(o.Home, of.ID, b.Generation, files,
+		memory.Manifest{Citations: left.Citations, Edited: b.Memory.Edited})
 }

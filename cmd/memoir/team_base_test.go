@@ -17,15 +17,22 @@ import (
 	hubwire "memoir/team/wire"
 )
 
-// committed is a commit of a session with the reason for it.
-func committed(title, why string) string {
-	call, _ := json.Marshal(map[string]string{"cmd": fmt.Sprintf("git commit -m %q -m %q", title, "Root cause: "+why+".")})
+// ran is a command of a session with its exit code and output.
+func ran(command string, code int, output string) string {
 	line := func(payload map[string]any) string {
 		text, _ := json.Marshal(map[string]any{"timestamp": "2026-05-01T10:00:05Z", "type": "response_item", "payload": payload})
 		return string(text) + "\n"
 	}
-	return line(map[string]any{"type": "function_call", "name": "exec_command", "call_id": "d", "arguments": string(call)}) +
-		line(map[string]any{"type": "function_call_output", "call_id": "d", "output": "Chunk ID: 1\nProcess exited with code 0\nOutput:\n[main 1a2b3c4] " + title + "\n 1 file changed\n"})
+	call, _ := json.Marshal(map[string]string{"cmd": command})
+	id := rand.Text()
+	return line(map[string]any{"type": "function_call", "name": "exec_command", "call_id": id, "arguments": string(call)}) +
+		line(map[string]any{"type": "function_call_output", "call_id": id,
+			"output": fmt.Sprintf("Chunk ID: 1\nProcess exited with code %d\nOutput:\n%s\n", code, output)})
+}
+
+// committed is a commit of a session with the reason for it.
+func committed(title, why string) string {
+	return ran(fmt.Sprintf("git commit -m %q -m %q", title, "Root cause: "+why+"."), 0, "[main 1a2b3c4] "+title+"\n 1 file changed")
 }
 
 var (

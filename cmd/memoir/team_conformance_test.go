@@ -340,15 +340,21 @@ func (w *byHand) give(behind int) {
 				got = append(got, one)
 			}
 		}
-		st := openStore(w.t, s.home)
-		row, err := st.FindProject(w.t.Context(), appKey)
-		must(w.t, err)
-		must(w.t, pipeline.Team(w.t.Context(), st, pipeline.Options{Home: s.home, Settings: config.Default()}, func(team.Options) error {
-			_, _, err := st.Receive(w.t.Context(), row.ID, store.FromHub, "", got)
-			return err
-		}))
-		must(w.t, st.Close())
+		s.receives(store.FromHub, got)
 	}
+}
+
+// receives stores changes in a home as if they came from an origin.
+func (s scene) receives(origin string, got []store.Received) {
+	s.t.Helper()
+	st := openStore(s.t, s.home)
+	row, err := st.FindProject(s.t.Context(), appKey)
+	must(s.t, err)
+	must(s.t, pipeline.Team(s.t.Context(), st, pipeline.Options{Home: s.home, Settings: config.Default()}, func(team.Options) error {
+		_, _, err := st.Receive(s.t.Context(), row.ID, origin, "", got)
+		return err
+	}))
+	must(s.t, st.Close())
 }
 
 // hubCarrier carries through a hub, the last home first.

@@ -19,25 +19,26 @@ import (
 	"memoir/hub"
 	"memoir/hub/hubtest"
 	"memoir/memory"
+	"memoir/store"
 	hubwire "memoir/team/wire"
 )
 
-// Two members change and remove lines of a generation by hand; the next ones have that, on both machines.
-func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
-	t.Parallel()
+// working returns two members of a hub that works, and a function after which each has what the other did.
+func working(t *testing.T) (d *hubtest.Database, a, b scene, sync func()) {
+	t.Helper()
 	cluster, err := hubtest.Start(false)
 	if errors.Is(err, hubtest.ErrMissing) {
 		t.Skip(err)
 	}
 	must(t, err)
 	t.Cleanup(cluster.Stop)
-	d, err := cluster.NewDatabase("edited")
+	d, err = cluster.NewDatabase("edited")
 	must(t, err)
 	t.Cleanup(d.Owner.Close)
 	url := d.Hub(t)
 	d.Workers(t, hub.WorkOptions{Workers: 2})
-	a, b := joined(t, url, d.Member(t, "anna", hubwire.Writer), "a"), joined(t, url, d.Member(t, "ben", hubwire.Writer), "b")
-	sync := func() {
+	a, b = joined(t, url, d.Member(t, "anna", hubwire.Writer), "a"), joined(t, url, d.Member(t, "ben", hubwire.Writer), "b")
+	sync = func() {
 		t.Helper()
 		for range 2 {
 			a.run()
@@ -47,6 +48,13 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 		a.run()
 		b.run()
 	}
+	return d, a, b, sync
+}
+
+// Two members change and remove lines of a generation by hand; the next ones have that, on both machines.
+func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
+	t.Parallel()
+	d, a, b, sync := working(t)
 	a.said("one", "From now on always use canary-wish for tests.", "make one", ofAnna)
 	b.said("two", "Hello.", "make two", ofBen)
 	a.said("three", "Hello.", "make three", committed("pin the parser", "the newer one drops comments of the user"))
@@ -92,9 +100,9 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	for _, s := range []scene{a, b} {
 		_, text := s.memory()
 		want := map[string]string{a.home: changed, b.home: own}[s.home]
-		hers := map[bool]int{true: 1}[s.home == a.home]
+		hers := map[bool]int{true: 1}[s.home == a.home] // and Ben keeps what he said
 		if strings.Count(text, want) != 1 || strings.Count(text, "it grew without bound") != hers ||
-			strings.Count(text, "it grew") != 1+hers || strings.Contains(text, "starved") {
+			strings.Count(text, "it grew") != 1+hers || strings.Count(text, "said why: a job starved behind the newer ones for hours. [") != 1-hers {
 			t.Errorf("after the next generation\n%s", text)
 		}
 	}
@@ -116,12 +124,17 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 			t.Errorf("%s asks about what Ben wrote: %v", s.home, asks)
 		}
 	}
+	a.good("review", "--yes", "--project", appKey)
+	a.run()
+	if _, text := a.memory(); strings.Count(text, "it grew") != 1 || !strings.Contains(text, changed) {
+		t.Errorf("Anna keeps the change\n%s", text)
+	}
 	if _, text := b.memory(); strings.Count(text, "canary-added") != 1 {
 		t.Errorf("what Ben wrote\n%s", text)
 	}
 	b.said("four", "Hello.", "make four", committed("cut the log", "it filled the disk of the runner"))
 	sync()
-	lines("with more statements", []string{"it filled the disk"}, []string{"said why: a job starved"})
+	lines("with more statements", []string{"it filled the disk"}, nil)
 
 	// A line that was changed is changed again, and then removed.
 	for _, step := range [][2]string{{"drops comments", "drops remarks"}, {"drops remarks", "drops hints"}, {"drops hints", ""}} {
@@ -173,7 +186,8 @@ func (h *fakeHub) takesEdits(t *testing.T) *[]hubwire.Edit {
 	return taken
 }
 
-// A drop in a review is of this person alone if others said the line. An edit that no run has seen is not asked about.
+// A drop in a review is of this person alone if others said the line, as is all that they do with one of the repository.
+// An edit that no run has seen is not asked about.
 func TestADropHidesALineOfOthersHereAlone(t *testing.T) {
 	t.Parallel()
 	script, err := exec.LookPath("script")
@@ -182,14 +196,17 @@ func TestADropHidesALineOfOthersHereAlone(t *testing.T) {
 	}
 	h, a, b, sync := based(t)
 	taken, keys := h.takesEdits(t), ""
+	a.receives(store.FromRepository, []store.Received{{Member: "carol", Hash: "canary", Session: "0123456789abcdef01234567fedcba9876", Day: "2026-05-01",
+		Statement: memoir.Statement{Kind: memoir.StatementFinding, Text: "the canary lane is closed on Mondays", Signal: memoir.SignalTeam, By: memoir.ByPerson}}})
+	a.run()
 	for _, line := range gjson.Get(a.good("review", "--project", appKey, "--json"), "lines").Array() {
-		keys += map[string]string{"here": "d"}[line.Get("drop").Str]
-		keys += map[bool]string{true: "s"}[line.Get("drop").Str != "here"]
+		keys += map[string]string{"here": "d", "all": "s", "": "s"}[line.Get("drop").Str]
 	}
 	review := exec.Command(script, "-qec", released(t)+" review --once --project "+appKey+" --home "+a.home, "/dev/null")
 	review.Env, review.Stdin = environment("HOME="+a.user), strings.NewReader(keys)
 	out, err := review.CombinedOutput()
 	if err != nil || strings.Count(keys, "d") != 1 || !strings.Contains(string(out), "keep and let agents be told it, drop for you, edit for all members, skip") ||
+		!strings.Contains(string(out), "keep and let agents be told it, drop, edit, skip") ||
 		!strings.Contains(string(out), "keep, drop for all members, edit for all members, skip") {
 		t.Fatalf("%s: %v\n%s", keys, err, out)
 	}
@@ -353,5 +370,40 @@ func TestAHubWithoutALastPageEndsNoRun(t *testing.T) {
 	h.before = nil
 	if said = a.run(); strings.Contains(said, "warning") || strings.Contains(a.good("team", "status"), "more than") {
 		t.Error(said)
+	}
+}
+
+// Ben changes what repaired Anna's failure and removes another one: nothing of hers goes before she keeps the change.
+func TestAnOwnFixGoesOnceItsChangeIsKept(t *testing.T) {
+	t.Parallel()
+	const failure, old, other = "getaddrinfo ENOTFOUND mailhog", "`docker compose up -d mailhog`", "`docker buildx install` ["
+	_, a, b, sync := working(t)
+	for _, id := range []string{"one", "two"} {
+		a.said(id, "Hello.", "make one", ran("npm test", 1, "Error: "+failure)+
+			ran("docker compose up -d mailhog", 0, "ok")+ran("npm test", 0, "ok")+
+			ran("make image", 2, "error: driver docker does not support builds")+ran("docker buildx install", 0, "ok")+ran("make image", 0, "ok"))
+	}
+	sync()
+	editByHand(b, "up -d mailhog", "up -d smtp")
+	editByHand(b, "docker buildx install", "")
+	sync()
+	a.env = []string{"MEMOIR_MEMORIES_ENABLED=true"}
+	asked := a
+	asked.input = `{"hook_event_name":"PostToolUseFailure","session_id":"s1","cwd":"/srv/app","tool_name":"Bash","tool_input":{"command":"npm test"},"error":"Exit code 1\nError: ` + failure + `"}`
+	for _, kept := range []bool{false, true} {
+		if kept {
+			a.good("review", "--project", appKey, "--yes")
+			a.run()
+		}
+		_, text := a.memory()
+		start, told := a.good("inject", "--project", appKey), asked.good("inject", "--agent", "claude", "--action")
+		if strings.Contains(text, old) == kept || strings.Contains(start, old) == kept || strings.Contains(told, old) == kept ||
+			strings.Contains(start, "up -d smtp`") != kept || !strings.Contains(text, "up -d smtp` (from the team: changed by ben, ") ||
+			!strings.Contains(text, other) {
+			t.Errorf("kept: %v\n%s\n%s\n%s", kept, text, start, told)
+		}
+	}
+	if _, text := b.memory(); strings.Contains(text, old) || strings.Contains(text, "buildx") {
+		t.Errorf("ben\n%s", text)
 	}
 }

@@ -244,7 +244,8 @@ func TestASkillIsKeptByItsNameAndGetsNoRights(t *testing.T) {
 	if got := c.Skills[1]; got.Name != "release" || got.Content != want || len(got.Examples) != 1 {
 		t.Errorf("got\n%s\nwant\n%s", got.Content, want)
 	}
-	if !contains(under(c.MemorySummary, "## Where to look"), "- skills/release/SKILL.md: Use when a release is due.") {
+	if !contains(under(c.MemorySummary, "## Where to look"), "- skills/release/SKILL.md: Use when a release is due.") ||
+		!contains(consolidate.Told(c.MemorySummary), "- skills/release/SKILL.md: Use when a release is due.") {
 		t.Errorf("got\n%s\n%s", c.MemoryMD, c.MemorySummary)
 	}
 }

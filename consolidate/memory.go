@@ -155,14 +155,11 @@ var briefing = []struct {
 	{headOpen, []string{headOpen}, 3, 160},
 }
 
-// Told returns the lines of a summary that tell something: no heading, and not the map.
+// Told returns the lines of a summary that tell something, skills included: no heading.
 func Told(summary string) []string {
-	heading := ""
 	return slices.DeleteFunc(strings.Split(summary, "\n"), func(line string) bool {
-		if line = strings.TrimSpace(line); isHeading(line) {
-			heading = line
-		}
-		return line == "" || heading == line || heading == headMap
+		line = strings.TrimSpace(line)
+		return line == "" || isHeading(line)
 	})
 }
 

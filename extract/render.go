@@ -3,6 +3,7 @@ package extract
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -132,9 +133,11 @@ func plainTitle(s string) string {
 
 // day returns the day of an item, as Date has it.
 func (s *session) day(item int) string {
-	one := []memoir.Statement{{Items: []int{item}}}
-	Date(one, s.items, s.UpdatedAt)
-	return one[0].At
+	at := s.UpdatedAt
+	if i := slices.IndexFunc(s.items, func(it memoir.Item) bool { return it.N == item && !it.At.IsZero() }); i >= 0 {
+		at = s.items[i].At
+	}
+	return at.UTC().Format(time.DateOnly)
 }
 
 // Date sets the day of each statement: that of the last item that it cites, else the session's last.

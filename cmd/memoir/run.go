@@ -141,18 +141,13 @@ func (p *program) run(c *cli.Context) error {
 func (p *program) sayCame(
 	ctx context.Context, st *store.Store, home string, before []store.ProjectRow, report pipeline.Report,
 ) {
+	since := memoir.MapOf(before, func(row store.ProjectRow) (string, int64) { return row.ID, row.Generation })
 	for _, project := range report.Phase2 {
 		if project.Outcome != pipeline.OutcomePublished {
 			continue
 		}
-		since := int64(0)
-		for _, row := range before {
-			if row.ID == project.Project {
-				since = row.Generation
-			}
-		}
 		news, _ := operation.ReadNews(ctx, st, home, project.Project) // doctor reports what cannot be read
-		if came, err := news.Came(home, project.Project, since); came > 0 && err == nil {
+		if came, err := news.Came(home, project.Project, since[project.Project]); came > 0 && err == nil {
 			p.ui.say("%s: %s came from the team; `memoir review` shows what of it is told once you accept it",
 				project.Name, count(came, "line"))
 		}

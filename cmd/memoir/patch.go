@@ -151,9 +151,6 @@ func (p *program) mount(c *cli.Context) error {
 	}
 	text := strings.ReplaceAll(found.text, root.Link(), dir)
 	text = strings.Replace(text, catHint, "", 1)
-	text = memory.Without(text, func(_ int, line string) bool { // files that are not mounted
-		return strings.HasPrefix(line, "- "+memoir.SummariesDir+"/")
-	})
 	files[memoir.SummaryFile], files[".gitignore"] = []byte(text), []byte("*\n")
 	if err := mountAt(dir, files); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "mount: %w", err)

@@ -204,7 +204,7 @@ type Extraction struct {
 	StartedAt      time.Time // of the session
 	EndedAt        time.Time // of the session
 	RecalledAt     time.Time // of a note, as in Entry.AccessedAt
-	ContentHash    string    // of its items, then @ and what read them; earlier programs stored no reader
+	ContentHash    string    // of its items, then @ and what read them
 	FilterVersion  int       // of the filter that selected the items
 	Model          string    // provider/model, or "builtin"
 	Seq            int64     // the project's change sequence when it was stored

@@ -33,16 +33,16 @@ func (e earlier) Extract(ctx context.Context, in extract.Input) (memoir.Extracti
 	return out, err
 }
 
-// runEarlier makes one run as a program that stored no reader.
+// runEarlier makes one run as a program with that model.
 func runEarlier(t *testing.T, o pipeline.Options) {
 	t.Helper()
 	o.Phases = func(pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
 		return earlier{extract.NewBuiltin()}, consolidate.NewBuiltin(), nil
 	}
 	run(t, o)
-	change(t, o.Home, `UPDATE job SET done_hash = substr(done_hash, 1, 64);
-		UPDATE extraction SET content_hash = substr(content_hash, 1, 64) WHERE session_key NOT LIKE 'memoir:%';
-		UPDATE generation_input SET hash = substr(hash, 1, 64)`)
+	change(t, o.Home, `UPDATE job SET done_hash = substr(done_hash, 1, 64) || '@builtin' WHERE instr(done_hash, '@');
+		UPDATE extraction SET content_hash = substr(content_hash, 1, 64) || '@builtin' WHERE instr(content_hash, '@');
+		UPDATE generation_input SET hash = substr(hash, 1, 64) || '@builtin' WHERE instr(hash, '@')`)
 }
 
 // change writes into the database of a home as another program would.
@@ -174,13 +174,9 @@ func TestTheBuiltinModelReadsNothingAgainThatALanguageModelRead(t *testing.T) {
 	a := app{t: t, dir: t.TempDir(), home: t.TempDir()}
 	a.session("aaaaaaaa-0001", "Always write the header of a fixture.")
 	a.session("aaaaaaaa-0002", "hello") // nothing was found
-	runEarlier(t, options(a.home, a.dir))
-	change(t, a.home, `UPDATE extraction SET model = 'x/y'; DELETE FROM extraction WHERE session_key = 'codex:aaaaaaaa-0002'`)
-	in(t, a.home, func(st *store.Store) error {
-		_, err := st.BeginCall(t.Context(), store.Call{Run: "another", Phase: "extract", Model: "x/y",
-			SessionKey: "codex:aaaaaaaa-0002"}, nil)
-		return err
-	})
+	a.run()
+	change(t, a.home, `UPDATE extraction SET model = 'x/y'; DELETE FROM extraction WHERE session_key = 'codex:aaaaaaaa-0002';
+		UPDATE job SET done_hash = substr(done_hash, 1, 64) || '@x/y' WHERE instr(done_hash, '@')`)
 	if report := a.run(); report.Phase1.Claimed > 0 {
 		t.Errorf("%+v", report)
 	}

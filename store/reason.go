@@ -61,14 +61,10 @@ type facts struct {
 	reason                 memoir.Reason // as stored
 }
 
-// factColumns and factTables select facts. Earlier programs stored no reader beside the content hash: it is that of
-// the extraction; if nothing was found, it is taken for the built-in model.
+// factColumns and factTables select facts. The reader of a session stands behind its content hash.
 const (
-	reader = `CASE WHEN coalesce(j.done_hash, '') = '' THEN ''
-		WHEN NOT EXISTS (SELECT 1 FROM file WHERE session_key = s.key) THEN ''
-		WHEN instr(j.done_hash, '@') THEN substr(j.done_hash, instr(j.done_hash, '@') + 1)
-		ELSE coalesce((SELECT iif(model = '', 'unknown', model) FROM extraction WHERE session_key = j.key),
-			'builtin') END`
+	reader = `iif(instr(j.done_hash, '@') AND EXISTS (SELECT 1 FROM file WHERE session_key = s.key),
+		substr(j.done_hash, instr(j.done_hash, '@') + 1), '')`
 	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.directory <> '', 0),
 		s.error <> '', s.project_id IS NOT NULL,
 		s.kind = 'entry' OR coalesce(j.done_version = s.version, 0), ` + reader + `,
@@ -132,11 +128,9 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 const isOpen = `s.reason NOT IN (` +
 	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date')`
 
-// isStale selects the sessions that may be outdated though they are not open. If nothing was found in one and its
-// reader is not known, the ledger tells whether it was a language model.
+// isStale selects the sessions that may be outdated though they are not open.
 const isStale = `s.reason = 'up_to_date' AND s.key IN (SELECT key FROM job WHERE kind = 'extract' AND done_version <> ''
-	AND substr(done_hash, -length(?)) <> ? AND (instr(done_hash, '@') OR key NOT IN (SELECT session_key FROM ledger)
-	OR key IN (SELECT session_key FROM extraction)))`
+	AND instr(done_hash, '@') AND substr(done_hash, -length(?)) <> ?)`
 
 // restriction is the part of a WHERE clause that selects the window's sessions.
 func (w Window) restriction() (clause string, args []any) {

@@ -229,9 +229,9 @@ func (r *run) retryPolicy(delaySeconds int) store.Policy {
 // result of a paid call.
 const keepWithin = 400 * time.Millisecond
 
-// apart runs fn in its own goroutine. When ctx ends, apart returns at once, even if fn ignores ctx; the
-// result of fn is then dropped.
-func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) {
+// Apart runs fn in its own goroutine. When ctx ends, Apart returns its cause at once, even if fn ignores ctx; the
+// result of fn is then dropped. A panic of fn becomes an error.
+func Apart[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -240,7 +240,7 @@ func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) 
 	go func() {
 		var out outcome
 		defer func() { done <- out }()
-		defer r.survive(&out.err)
+		defer survive(&out.err)
 		out.value, out.err = fn()
 	}()
 	select {
@@ -254,12 +254,10 @@ func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) 
 
 // survive is deferred around code that reads text of others. It turns a panic into the failure of one
 // session or project. Otherwise the panic would end this process and each later one at the same place.
-func (r *run) survive(err *error) {
-	v := recover()
-	if v == nil {
-		return
+func survive(err *error) {
+	if v := recover(); v != nil {
+		*err = memoir.Errorf(memoir.CodeInternal, "this is a bug in memoir: please report it", "unexpected: %v", v)
 	}
-	*err = memoir.Errorf(memoir.CodeInternal, "this is a bug in memoir: please report it", "unexpected: %v", v)
 }
 
 // retries says how often a call is tried again before its job fails.

@@ -18,7 +18,7 @@ import (
 // generations makes the generations that a project is due for. After a failure, earlier ones stay published.
 func (c *consolidation) generations(ctx context.Context) (err error) {
 	defer func() { err = c.lostOr(ctx, err) }()
-	defer c.survive(&err)
+	defer survive(&err)
 	if err := again(func() error { return c.prune(ctx) }); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (c *consolidation) askOnce(
 	}) {
 		return c.onlyHandEdits(ctx, in, live)
 	}
-	result, err := apart(ctx, c.run, func() (memoir.Consolidation, error) {
+	result, err := Apart(ctx, func() (memoir.Consolidation, error) {
 		return c.consolidator.Consolidate(ctx, in)
 	})
 	return &result, err
@@ -247,7 +247,7 @@ func (p *phases) holding(
 	return again(func() (err error) {
 		c := p.workOn(project, &claim)
 		defer func() { err = c.lostOr(ctx, err) }()
-		defer c.survive(&err)
+		defer survive(&err)
 		return do(held, c)
 	})
 }

@@ -103,7 +103,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time,
 		SessionKey: claim.Session.Key(),
 		ProjectID:  claim.Session.ProjectID,
 	})
-	f.result, f.err = apart(held, p.run, func() (extracted, error) {
+	f.result, f.err = Apart(held, func() (extracted, error) {
 		shrink, leave, err := room.enter(held, claim.Session)
 		if err != nil {
 			return extracted{}, err

@@ -252,7 +252,7 @@ func (s *scan) unreadable(e rollout.Entry, cause error, session string, head jso
 // look reads a file's head and tail and returns its row, with a redacted head. It continues from the head that
 // was recorded before.
 func (s *scan) look(e rollout.Entry, known store.FileRow, before json.RawMessage) (row store.FileRow, err error) {
-	defer s.survive(&err)
+	defer survive(&err)
 	if e.Err != nil {
 		return row, e.Err
 	}

@@ -69,7 +69,7 @@ func (s *scan) readAll(ctx context.Context, sessions []memoir.Session) (taken []
 	room := newRoom(s.opts.Settings.Memories, runtime.GOMAXPROCS(0)) // nothing but the processor is waited for
 	for _, session := range sessions {
 		all.Go(func() {
-			one, err := apart(ctx, s.run, func() (store.Taken, error) {
+			one, err := Apart(ctx, func() (store.Taken, error) {
 				_, leave, err := room.enter(ctx, session)
 				if err != nil {
 					return store.Taken{}, err

@@ -141,20 +141,5 @@ func (i *interruptible) Read(p []byte) (n int, err error) {
 
 // interruptibly returns what fn returns, or the cause of the context that is done before it.
 func interruptibly[T any](ctx context.Context, fn func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		value, err := fn()
-		done <- result{value, err}
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
-	}
+	return pipeline.Apart(ctx, fn)
 }

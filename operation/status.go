@@ -105,7 +105,7 @@ type Status struct {
 	Unfinished   []Unfinished         `json:"unfinished"`
 	Unreadable   []Unreadable         `json:"unreadable"`
 	TeamMemories []team.Memory        `json:"team_memories"`
-	UsageBy      []Spent              `json:"usage_by,omitempty"` // only on request
+	UsageBy      []store.UsageRow     `json:"usage_by,omitempty"` // only on request
 	Team         *Team                `json:"team,omitempty"`     // unless no hub was joined
 }
 
@@ -173,9 +173,9 @@ type Unreadable struct {
 func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, redact, project func(string) string) (
 	Status, error) {
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
-		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
-		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{},
-		TeamMemories: []team.Memory{}}
+		Running: []Running{}, Failed: []store.FailedJob{}, Dead: []store.FailedJob{}}, Projects: []Project{},
+		Redactions: map[string]int{}, Entries: map[string]int{}, Limits: []pipeline.LimitLeft{},
+		Unfinished: []Unfinished{}, Unreadable: []Unreadable{}, TeamMemories: []team.Memory{}}
 	var err error
 	if out.Team, err = ReadTeam(ctx, st, opts.Home, redact); err != nil || st == nil {
 		return out, err
@@ -231,8 +231,8 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 
 // waits reports whether a project's consolidation is dead, or waits for its next attempt.
 func (s *Status) waits(project string) bool {
-	of := func(j Failed) bool { return j.Session == project }
-	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j Failed) bool {
+	of := func(j store.FailedJob) bool { return j.Key == project }
+	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j store.FailedJob) bool {
 		return of(j) && j.Next != nil && j.Next.After(s.At)
 	})
 }
@@ -282,19 +282,6 @@ type Running struct {
 	PID    int        `json:"pid"`
 }
 
-// Failed is a job that failed or crashed.
-type Failed struct {
-	Kind     string     `json:"kind"`
-	Session  string     `json:"session"` // session key; project id if kind is consolidate
-	Error    string     `json:"error"`
-	Attempts int        `json:"attempts"`
-	Crashes  int        `json:"crashes"`
-	Next     *time.Time `json:"next"` // of the next attempt; null: at once, or never for a dead job
-	Title    string     `json:"title"`
-	Suspect  bool       `json:"suspect"` // it crashed: it is tried last and alone
-	Model    string     `json:"model"`   // that failed; empty: unknown, or none did
-}
-
 // LastRun is the run that started last.
 type LastRun struct {
 	Holder  string     `json:"holder"`
@@ -310,8 +297,8 @@ type Queue struct {
 	Jobs     map[string]int        `json:"jobs"`     // by status
 	Sessions map[memoir.Reason]int `json:"sessions"` // by reason, at the last scan
 	Running  []Running             `json:"running"`
-	Failed   []Failed              `json:"failed"`
-	Dead     []Failed              `json:"dead"`
+	Failed   []store.FailedJob     `json:"failed"`
+	Dead     []store.FailedJob     `json:"dead"`
 	LastRun  *LastRun              `json:"last_run"`
 }
 
@@ -325,8 +312,12 @@ func ReadQueue(ctx context.Context, st *store.Store, redact func(string) string)
 }
 
 func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func(string) string) (Queue, error) {
-	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: failedJobs(now.Failed, redact),
-		Dead: failedJobs(now.Dead, redact)}
+	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: now.Failed, Dead: now.Dead}
+	for _, jobs := range [][]store.FailedJob{now.Failed, now.Dead} {
+		for i := range jobs {
+			jobs[i].Error, jobs[i].Title = redact(jobs[i].Error), redact(jobs[i].Title)
+		}
+	}
 	for _, j := range now.Running {
 		out.Running = append(out.Running, Running{j.Kind, j.Key, j.Holder.Describe(), Time(j.Since),
 			Time(j.Until), j.Stale, redact(j.Title), j.Holder.Host, j.Holder.PID})
@@ -345,34 +336,13 @@ func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func
 	return out, nil
 }
 
-func failedJobs(jobs []store.FailedJob, redact func(string) string) []Failed {
-	return memoir.Map(jobs, func(j store.FailedJob) Failed {
-		return Failed{Kind: j.Kind, Session: j.Key, Error: redact(j.Error), Attempts: j.Attempts, Crashes: j.Crashes,
-			Next: Time(j.Next), Title: redact(j.Title), Suspect: j.Suspect, Model: j.Model}
-	})
-}
-
-// Spent is the use of language models for one day, project, model, phase and outcome.
-type Spent struct {
-	Day     string `json:"day"` // UTC
-	Project string `json:"project"`
-	Model   string `json:"model"`
-	Phase   string `json:"phase"`
-	Outcome string `json:"outcome"` // of the work; unfinished: it is running, or its process died
-	memoir.Usage
-	Estimated  int   `json:"estimated"`   // calls whose tokens and cost are an estimate
-	DurationMS int64 `json:"duration_ms"` // of the calls
-}
-
 // Spending is the whole ledger, oldest day first.
 type Spending struct {
-	UsageBy []Spent `json:"usage_by"`
+	UsageBy []store.UsageRow `json:"usage_by"`
 }
 
 // ReadSpending returns the whole ledger.
 func ReadSpending(ctx context.Context, st *store.Store) (Spending, error) {
 	rows, err := st.UsageRows(ctx, time.Time{})
-	return Spending{memoir.Map(rows, func(r store.UsageRow) Spent {
-		return Spent{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated, r.Duration.Milliseconds()}
-	})}, err
+	return Spending{rows}, err
 }

@@ -153,7 +153,7 @@ type spending struct {
 }
 
 // spentBy sums up spending by day, the last first, or by project or model, the largest first; by nothing, all of it.
-func spentBy(what string, rows []operation.Spent) (out []spending) {
+func spentBy(what string, rows []store.UsageRow) (out []spending) {
 	var cost, tokens float64
 	for _, row := range rows {
 		name := map[string]string{"day": row.Day, "project": row.Project, "model": row.Model}[what]

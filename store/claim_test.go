@@ -315,7 +315,7 @@ func TestADelayDoesNotOutlastAClockThatWasSetBack(t *testing.T) {
 	wantDeclined(t, s, DeclinedBackoff)
 	clock.now = noon // it was set back
 	now, err := s.Status(t.Context())
-	if must(t, err); len(now.Failed) != 2 || !now.Failed[0].Next.IsZero() || !now.Failed[1].Next.IsZero() {
+	if must(t, err); len(now.Failed) != 2 || now.Failed[0].Next != nil || now.Failed[1].Next != nil {
 		t.Errorf("status says %+v", now.Failed)
 	}
 	claimProject(t, s)

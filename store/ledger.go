@@ -130,24 +130,24 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 
 // UsageRow is the usage of the calls of one day that agree in the first five fields.
 type UsageRow struct {
-	Day       string // UTC day on which the calls began, 2006-01-02
-	ProjectID string // empty: no project
-	Model     string
-	Phase     string // "extract", "consolidate" or "journal"
-	Outcome   string // of the work
-	Usage     memoir.Usage
-	Estimated int           // number of Usage.Calls whose tokens and cost are an estimate
-	Duration  time.Duration // of the calls, or of the work if single calls are not known
+	Day     string `json:"day"`     // UTC day on which the calls began, 2006-01-02
+	Project string `json:"project"` // its id; empty: no project
+	Model   string `json:"model"`
+	Phase   string `json:"phase"`   // "extract", "consolidate" or "journal"
+	Outcome string `json:"outcome"` // of the work; unfinished: it is running, or its process died
+	memoir.Usage
+	Estimated  int   `json:"estimated"`   // number of Usage.Calls whose tokens and cost are an estimate
+	DurationMS int64 `json:"duration_ms"` // of the calls, or of the work if single calls are not known
 }
 
 // UsageRows lists the ledger since a time, ordered by the first five fields of a row. The zero time means
 // the whole ledger.
 func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
 	return fetchAll(ctx, s, "listing usage", func(scan scanner, r *UsageRow) {
-		scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Usage.Calls, &r.Usage.InputTokens,
-			&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
+		scan(&r.Day, &r.Project, &r.Model, &r.Phase, &r.Outcome, &r.Calls, &r.InputTokens,
+			&r.CachedTokens, &r.OutputTokens, &r.Cost, &r.Estimated, &r.DurationMS)
 	}, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome,
 			sum(calls), sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated),
-			sum(duration_ms) * 1000000
+			sum(duration_ms)
 		FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, millis(since))
 }

@@ -79,7 +79,7 @@ func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	must(t, s.EndCall(t.Context(), id, CallEnd{Usage: took, Duration: time.Second}))
 	rows, err := s.UsageRows(t.Context(), time.Time{})
 	must(t, err)
-	want := []UsageRow{{Day: "2026-09-01", ProjectID: project, Model: "x/y", Phase: kindExtract, Outcome: OutcomeUnfinished, Usage: took, Duration: time.Second}}
+	want := []UsageRow{{Day: "2026-09-01", Project: project, Model: "x/y", Phase: kindExtract, Outcome: OutcomeUnfinished, Usage: took, DurationMS: 1000}}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
 	}
@@ -165,7 +165,7 @@ func TestTheLedgerIsAddedUpByDayProjectModelPhaseAndOutcome(t *testing.T) {
 	enter(late, "a", "m", 8)
 	enter(late, "a", "n", 16)
 	row := func(day, project, model string, calls int, input int64) UsageRow {
-		return UsageRow{Day: day, ProjectID: project, Model: model, Phase: kindExtract, Outcome: OutcomeFailed, Duration: time.Duration(calls) * time.Second,
+		return UsageRow{Day: day, Project: project, Model: model, Phase: kindExtract, Outcome: OutcomeFailed, DurationMS: int64(calls) * 1000,
 			Usage: memoir.Usage{Calls: calls, InputTokens: input, CachedTokens: int64(calls), OutputTokens: 2 * int64(calls), Cost: float64(calls) / 2}}
 	}
 	want := []UsageRow{row("2026-09-01", "a", "m", 1, 8), row("2026-09-01", "a", "n", 1, 16), row("2026-09-01", "b", "m", 2, 5), row("2026-09-02", "b", "m", 1, 2)}

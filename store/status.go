@@ -33,15 +33,15 @@ type RunningJob struct {
 
 // FailedJob is a job that failed or crashed.
 type FailedJob struct {
-	Kind     string
-	Key      string
-	Title    string // of the session
-	Error    string
-	Model    string // that failed; empty: unknown, or none did
-	Attempts int
-	Crashes  int
-	Suspect  bool      // it crashed and is not dead: it is tried last and alone
-	Next     time.Time // of the next attempt; zero: none, or at once
+	Kind     string     `json:"kind"`
+	Key      string     `json:"session"` // a session's key; project id if kind is consolidate
+	Error    string     `json:"error"`
+	Attempts int        `json:"attempts"`
+	Crashes  int        `json:"crashes"`
+	Next     *time.Time `json:"next"`    // of the next attempt, in UTC; nil: at once, or never for a dead job
+	Title    string     `json:"title"`   // of the session
+	Suspect  bool       `json:"suspect"` // it crashed and is not dead: it is tried last and alone
+	Model    string     `json:"model"`   // that failed; empty: unknown, or none did
 }
 
 // jobTitle is the title of a job's session.
@@ -50,7 +50,7 @@ const jobTitle = `coalesce((SELECT title FROM session WHERE session.key = job.ke
 // Status returns the state of the queue, read from one snapshot.
 func (s *Store) Status(ctx context.Context) (Status, error) {
 	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{},
-		Entries: map[string]int{}}
+		Entries: map[string]int{}, Failed: []FailedJob{}, Dead: []FailedJob{}}
 	now := s.ticks()
 	err := s.read(ctx, func(t tx) {
 		fill(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`)
@@ -74,8 +74,8 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 			var status string
 			var next, failed int64
 			scan(&status, &j.Kind, &j.Key, &j.Title, &j.Error, &j.Model, &j.Attempts, &j.Crashes, &next, &failed)
-			if now := s.now(); next <= millis(now) || waits(next, failed, now) {
-				j.Next = unixMillis(next)
+			if now := s.now(); next != 0 && (next <= millis(now) || waits(next, failed, now)) {
+				j.Next = new(unixMillis(next))
 			}
 			if j.Suspect = j.Crashes > 0 && status != "dead"; status == "dead" {
 				st.Dead = append(st.Dead, j)

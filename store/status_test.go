@@ -43,7 +43,7 @@ func TestStatusTellsWhatRunsWhatFailedAndWhatWasGivenUp(t *testing.T) {
 	if second.Kind != "extract" || second.Key != "codex:s04" || second.Holder != elsewhere() || second.Stale {
 		t.Errorf("running %+v", second)
 	}
-	if len(st.Failed) != 2 || st.Failed[0].Key != "codex:s03" || st.Failed[0].Crashes != 1 || !st.Failed[0].Next.IsZero() ||
+	if len(st.Failed) != 2 || st.Failed[0].Key != "codex:s03" || st.Failed[0].Crashes != 1 || st.Failed[0].Next != nil ||
 		st.Failed[1].Key != "codex:s01" || st.Failed[1].Error != "timeout" || st.Failed[1].Attempts != 1 || !st.Failed[1].Next.Equal(noon.Add(time.Hour)) {
 		t.Errorf("failed %+v", st.Failed)
 	}

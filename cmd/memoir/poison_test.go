@@ -91,7 +91,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 		t.Errorf("with a dead session: exit code %d, %+v\n%s", code, report.Phase1, said)
 	}
 	now := s.status()
-	if len(now.Failed) != 0 || len(now.Dead) != 1 || now.Dead[0].Session != key || now.Dead[0].Crashes != store.MaxCrashes || now.Dead[0].Error == "" {
+	if len(now.Failed) != 0 || len(now.Dead) != 1 || now.Dead[0].Key != key || now.Dead[0].Crashes != store.MaxCrashes || now.Dead[0].Error == "" {
 		t.Errorf("status: %+v", now)
 	}
 	if now.Sessions["up_to_date"] != sessions-1 || len(lastOf(t, s.home)) == 0 {
@@ -149,7 +149,7 @@ func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
 		t.Errorf("status does not say so:\n%s", out)
 	}
 	mend()
-	if code, _, said := s.memoir("retry", now.Dead[0].Session); code != exitDone {
+	if code, _, said := s.memoir("retry", now.Dead[0].Key); code != exitDone {
 		t.Errorf("retry: %s", said)
 	}
 	if code, report, said := s.process(); code != exitDone || len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {

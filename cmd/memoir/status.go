@@ -216,7 +216,7 @@ func sayRunning(j operation.Running) string {
 	return text + titled(j.Title)
 }
 
-func sayFailed(j operation.Failed) string {
+func sayFailed(j store.FailedJob) string {
 	about := ""
 	if j.Crashes > 0 {
 		about = fmt.Sprintf(", %d of %d crashes", j.Crashes, store.MaxCrashes)
@@ -226,7 +226,7 @@ func sayFailed(j operation.Failed) string {
 	} else if j.Next != nil {
 		about += ", next attempt at " + operation.Zoned(*j.Next)
 	}
-	return fmt.Sprintf("%s %s (%s%s): %s%s", j.Kind, j.Session, count(j.Attempts, "attempt"), about, j.Error,
+	return fmt.Sprintf("%s %s (%s%s): %s%s", j.Kind, j.Key, count(j.Attempts, "attempt"), about, j.Error,
 		titled(j.Title))
 }
 

@@ -16,6 +16,7 @@ import (
 	"memoir"
 	"memoir/operation"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // printedStatus returns the standard output and standard error of status.
@@ -36,9 +37,9 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 	text, hints := printedStatus(t, operation.Status{
 		Queue: operation.Queue{Running: []operation.Running{{Kind: "extract", Key: "codex:1", Holder: "process 7 on host", Since: at(-2 * time.Minute), Until: at(time.Minute),
 			Title: "fix the build"}, {Kind: "extract", Key: "codex:2", Holder: "process 8 on host", Stale: true}},
-			Failed: []operation.Failed{{Kind: "extract", Session: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
-				{Kind: "extract", Session: "codex:4", Error: "process 7 on host ended", Crashes: 1, Suspect: true}},
-			Dead:    []operation.Failed{{Kind: "extract", Session: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
+			Failed: []store.FailedJob{{Kind: "extract", Key: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
+				{Kind: "extract", Key: "codex:4", Error: "process 7 on host ended", Crashes: 1, Suspect: true}},
+			Dead:    []store.FailedJob{{Kind: "extract", Key: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
 			LastRun: &operation.LastRun{Holder: "process 7 on host", EndedAt: at(-3 * time.Minute), Outcome: "partly", Reason: "stopped by a limit"}},
 		Projects:   []operation.Project{{ID: "a", Due: true}, {ID: "b"}},
 		Unfinished: []operation.Unfinished{{What: "forgetting", Project: "p", Detail: "not verified: x", Hint: "do y"}},
@@ -78,7 +79,7 @@ func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 	t.Parallel()
 	var s operation.Status
 	for i := range 500 {
-		s.Failed = append(s.Failed, operation.Failed{Kind: "extract", Session: fmt.Sprint("codex:", i), Error: strings.Repeat("the server said no ", 60)})
+		s.Failed = append(s.Failed, store.FailedJob{Kind: "extract", Key: fmt.Sprint("codex:", i), Error: strings.Repeat("the server said no ", 60)})
 	}
 	text, _ := printedStatus(t, s, false)
 	for line := range strings.Lines(text) {

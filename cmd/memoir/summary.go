@@ -8,6 +8,7 @@ import (
 	"memoir"
 	"memoir/operation"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // sayScan says what a scan found. No session is new to a run whose command has scanned before, as init does.
@@ -243,7 +244,7 @@ func (p *program) printUsage(s operation.Status) {
 		return
 	}
 	t := newTable("day (UTC)", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
-	row := func(by operation.Spent) {
+	row := func(by store.UsageRow) {
 		cost := none // unknown, or nothing
 		if by.Cost > 0 {
 			cost = dollars(by.Cost)
@@ -254,7 +255,7 @@ func (p *program) printUsage(s operation.Status) {
 	for _, by := range s.UsageBy {
 		row(by)
 	}
-	row(operation.Spent{Day: "total", Usage: s.Usage})
+	row(store.UsageRow{Day: "total", Usage: s.Usage})
 	p.ui.table(t)
 }
 

@@ -2,8 +2,7 @@
 // and injects a summary into the next session.
 //
 // This package parses flags, prints text or JSON, and sets exit codes. The packages it calls do
-// the work. Read app.go first (the commands), then ui.go (output) and args.go (wrong words);
-// every command has a file of its name.
+// the work. Read app.go first (the commands and wrong words), then ui.go (output).
 package main
 
 import (

@@ -1,6 +1,6 @@
 package main
 
-// This file, with progress.go for the progress bar and page.go for the pager, is the only one that talks to the
+// This file, with terminal.go for the progress bar and the pager, is the only one that talks to the
 // terminal. Its rules:
 //
 //   - Results go to standard output, messages to standard error, so that a pipe has only results.

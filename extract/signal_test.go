@@ -126,7 +126,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a commit in a working tree of the session": {memoir.StatementOutcome,
 			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: \"fix: retry\""},
 		// cause, issue, found, open
-		"a cause in a pull request":       {memoir.StatementFinding, []string{pull("## Summary\n- retry\n\n## Root cause\nThe pool kept dead sockets. Some were old. They returned `EOF`. Then some more.\n\nPinging them keeps the pool alive. It is cheap.\n\nFrom the report in #7.\n## Tests\n- ran them"), "=> https://example.test/a/b/pull/12"}, "\"Retry\" (pull request #12 of 0001-01-01) said why: The pool kept dead sockets. They returned `EOF`. Pinging them keeps the pool alive."},
+		"a cause in a pull request":       {memoir.StatementFinding, []string{pull("## Summary\n- retry\n\n## Root cause\nThe pool kept dead sockets. Some were old. They returned `EOF`. Then some more.\n\nPinging them keeps the pool alive. It is cheap.\n\nFrom the report in #7.\n## Tests\n- ran them"), "=> https://example.test/a/b/pull/12"}, "\"Retry\" (pull request #12 of 0001-01-01) said why: The pool kept dead sockets. They returned `EOF`. Pinging them keeps the pool alive. It is cheap."},
 		"a cause behind a label":          {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets.")}, "\"fix: retry\" (commit of 0001-01-01) said why: the pool kept dead sockets."},
 		"only changes":                    {memoir.StatementFinding, []string{pull("## Summary\n- retry what the upstream reset")}, ""},
 		"a cause of an undone commit":     {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets."), "$ git reset --hard HEAD~1"}, ""},

@@ -27,7 +27,7 @@ func ReadFailed(line, output string) Failed {
 			f.Signatures[signatureOf(firstClause(one))] = true
 		}
 		if m := notFound.FindStringSubmatch(one); m != nil {
-			f.Signatures[m[1]+m[2]+": command not found"] = true
+			f.Signatures[unfound(m[1]+m[2])] = true
 		}
 	}
 	maps.DeleteFunc(f.Signatures, func(one string, _ bool) bool { return len(strings.Fields(one)) < minSignature })

@@ -73,8 +73,8 @@ func firstOf(sentences []string, _ int) string {
 }
 
 // cause says in whole sentences why a post was made: the first one, the last one with code before the remedy, and the
-// remedy, which begins the last paragraph or ends the only one. It is "" of a plan, whose problem may not be the one
-// that was found.
+// remedy, which ends the only paragraph or is the last one as far as there is room. It is "" of a plan, whose problem
+// may not be the one that was found.
 func (p post) cause() string {
 	all, last := under(p.body, causeWords)
 	if p.kind == postPlan || len(all) == 0 || len(all[0]) > maxPart {
@@ -93,7 +93,7 @@ func (p post) cause() string {
 			break
 		}
 	}
-	return wholeSentences([]string{first, all[last]}, room+1+len(all[last]))
+	return wholeSentences(append([]string{first}, all[last:]...), room+1+len(all[last]))
 }
 
 // label names a post by its title and day: what it says held then.

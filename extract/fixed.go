@@ -31,8 +31,8 @@ func fixed(s *session) []candidate {
 		later := s.runsAfter(i)
 		var c candidate
 		var ok bool
-		if name := missingProgram(r); name != "" && path.Base(r.program) == name {
-			c, ok = s.substituted(r, name, later)
+		if why := r.missing(); why != "" {
+			c, ok = s.substituted(r, why, later)
 		}
 		if !ok && r.call.status == statusFailed && !viewers[path.Base(r.program)] {
 			c, ok = s.misused(r, later)
@@ -63,24 +63,28 @@ func (s *session) runsAfter(i int) []*run {
 	return s.runs[from:to]
 }
 
-// notFound matches a shell's message that a program is missing.
+// notFound matches a shell's message that a program is missing, without the shell's name.
 var notFound = lazyregexp.New(`(?m)(?:^|[: ])(?:([\w.+-]+): (?:command )?not found|command not found: ([\w.+-]+))\s*$`)
 
-// missingProgram returns a program that the call of a run reports as not found; empty if none.
-func missingProgram(r *run) string {
+// missing returns the message, as printed, that the program of a run was not found; empty if none.
+func (r *run) missing() string {
 	if r.call.status == statusPassed && r.depends == bound || !strings.Contains(r.call.output, "not found") {
 		return ""
 	}
 	m := notFound.FindStringSubmatch(clean(r.call.output[:min(len(r.call.output), window)]))
-	if m == nil {
+	if m == nil || m[1]+m[2] != path.Base(r.program) {
 		return ""
 	}
-	return m[1] + m[2]
+	return strings.Trim(m[0], ": \n")
 }
+
+// unfound is the signature of the message that a program is missing, which shells print in different forms.
+func unfound(name string) string { return name + ": command not found" }
 
 // substituted finds the replacement of a program that was not found: the program behind a launcher or by its path, or
 // another program with the same arguments if it did something. What installed it is a repair.
-func (s *session) substituted(r *run, name string, later []*run) (candidate, bool) {
+func (s *session) substituted(r *run, why string, later []*run) (candidate, bool) {
+	name := path.Base(r.program)
 	for _, l := range later {
 		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand {
 			continue
@@ -90,7 +94,9 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 			return candidate{}, false
 		case path.Base(l.program) == name, l.launches(name, r.args), len(r.args) > 0 &&
 			slices.Equal(l.args, r.args) && !viewers[l.program] && !didNothing(l.call.output):
-			return failure(r, name+": command not found", l.text, l.item), true
+			c := failure(r, why, l.text, l.item)
+			c.Signature = unfound(name)
+			return c, true
 		}
 	}
 	return candidate{}, false

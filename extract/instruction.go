@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -52,9 +53,9 @@ func instructions(s *session) []candidate {
 		if file == "" || r.filter || len(r.text) > maxCommand {
 			continue
 		}
-		why := ""
-		if name := missingProgram(r); name != "" && path.Base(r.program) == name {
-			why = name + ": command not found"
+		why, signature := r.missing(), ""
+		if why != "" {
+			signature = unfound(path.Base(r.program))
 		} else if message := usageMessage(r); r.status == statusFailed && absent.MatchString(message) {
 			why = firstClause(message)
 		}
@@ -66,7 +67,8 @@ func instructions(s *session) []candidate {
 		if why != "" {
 			why = straight.Replace(why)
 			c := state(signalInstruction, memoir.StatementFailure, file+" says "+code(r.text)+": "+why, r.item)
-			c.Command, c.Dir, c.Error, c.Signature, c.Paths = r.text, r.dir, why, memoir.Signature(why), []string{file}
+			c.Command, c.Dir, c.Error, c.Paths = r.text, r.dir, why, []string{file}
+			c.Signature = cmp.Or(signature, memoir.Signature(why))
 			out = append(out, c)
 		}
 	}

@@ -87,7 +87,7 @@ func (s *session) sought() map[*run]bool {
 			delete(useless, purpose)
 		}
 		if purpose != "" && !r.filter && (refused[r.item] && len(r.call.runs) == 1 ||
-			missingProgram(r) == path.Base(r.program) || r.status == statusFailed && absent.MatchString(usageMessage(r))) {
+			r.missing() != "" || r.status == statusFailed && absent.MatchString(usageMessage(r))) {
 			useless[purpose] = r
 		}
 		if asked[r.text] == 0 {

@@ -29,6 +29,14 @@ func TestAnOffTopicQueryGetsAWeakAnswer(t *testing.T) {
 			t.Errorf("%q: %+v", query, r)
 		}
 	}
+	few := newHome(t)
+	few.say(project, "x", "", "fix the daemon", "it was the socket")
+	few.update()
+	for query, weak := range map[string]bool{"fix my bicycle tyre": true, "fix the daemon": false, "daemon": false} {
+		if r := few.find(query, ""); r.Weak != weak || len(r.Hits) == 0 {
+			t.Errorf("%q: %+v", query, r)
+		}
+	}
 	r := h.find("slow parser tables quince", "")
 	all, err := Find(t.Context(), h.dir, Query{Text: "slow parser tables quince", Redact: masked, Weak: true})
 	h.must(err)

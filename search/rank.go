@@ -29,6 +29,7 @@ type found struct {
 	document int64
 	place    int // of the best passage
 	kind     kind
+	words    int // of the query, that it contains
 	score    float64
 	match    float64 // 0 to 1: the score as a share of the one of a passage with all words
 }
@@ -139,10 +140,10 @@ func (x *index) rank(ctx context.Context, projectID string, query []term) (out r
 	}
 	mean := float64(total.words) / float64(max(total.units, 1))
 	out = ranking{found: make([]found, 0, len(groups)), terms: looked, weights: inPassage, passages: total.passages}
-	for _, group := range groups {
+	for i, group := range groups {
 		of := group[0].size
 		one := score(group, inDocument, inPassage, float64(of.words)/float64(max(of.units, 1))/mean)
-		one.match = min(1, one.score/attainable)
+		one.match, one.words = min(1, one.score/attainable), bits.OnesCount32(together[i])
 		out.found = append(out.found, one)
 	}
 	slices.SortFunc(out.found, func(a, b found) int { // of equal scores, the last indexed first

@@ -67,6 +67,7 @@ type Hit struct {
 	Key string `json:"-"` // of a line of MEMORY.md: its memoir.LineKey
 
 	content content // of a passage of a session
+	words   int     // of the query, in its document or line
 }
 
 // Kind returns the kind of a hit, one of Kinds. session is what was extracted from a session.
@@ -119,6 +120,7 @@ const (
 	leastMatchFall  = 0.1
 	leastMatchApart = 1.5  // times that, if the snippet has one of several words
 	leastMatchAgent = 1.2  // times that, in a message of an agent, as most passages are
+	leastMatchAlone = 0.3  // of one of three words or more, in however few passages
 	leastMatchNote  = 0.26 // for all passages and words
 )
 
@@ -143,6 +145,9 @@ func (r *Result) leastMatch(h Hit, words, passages int) float64 {
 	}
 	if h.Source == sources[agentKind] {
 		least *= leastMatchAgent
+	}
+	if h.words == 1 && words > 2 {
+		return max(least, leastMatchAlone)
 	}
 	return least
 }
@@ -292,6 +297,7 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 	if err != nil {
 		return hit, err
 	}
+	hit.words = r.words
 	hit.Score, hit.Match = math.Round(r.score*1000)/1000, math.Round(r.match*1000)/1000
 	if seq == 0 {
 		f.inFile(ctx, &hit, path, r)

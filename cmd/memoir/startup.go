@@ -294,8 +294,8 @@ func (p *program) hear(c *cli.Context, opts pipeline.Options, dir string, unread
 	return unlessLate(err)
 }
 
-// saidHead is the heading of what was said since the last consolidation.
-const saidHead = "## Said in sessions since this memory was made\n\n"
+// saidHead is the heading of what no consolidation has taken yet; there may have been none.
+const saidHead = "## Said in sessions that are not in the memory yet\n\n"
 
 // saidSince returns what a session is told of others that no consolidation has taken yet, and the rules that they
 // overturn. The memory is told without it if the database cannot be read.

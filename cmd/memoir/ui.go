@@ -1,7 +1,7 @@
 package main
 
-// This file, with terminal.go for the progress bar and the pager, is the only one that talks to the terminal. Its
-// rules:
+// This file, with terminal.go for the progress bar and the pager, is the only one that talks to the
+// terminal. Its rules:
 //
 //   - Results go to standard output, messages to standard error, so that a pipe has only results.
 //   - Every message begins with "memoir: ", is lower case except for names, has no

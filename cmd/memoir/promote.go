@@ -372,9 +372,16 @@ func (p *program) pushTeam(c *cli.Context) error {
 		p.ui.say("sessions for %s: %s", t.Key, cmp.Or(byRule(became), "none"))
 	})
 	if err == nil && found != "" && became["sent"]+became["known"]+became["unsent"] == 0 {
-		p.ui.warn("--as NAME also takes sessions of a directory that is not here", "no session is of %s; one is of %s",
-			t.Key, found)
+		hint := "run it in a clone of that project"
+		if _, here := os.Stat(found); filepath.IsAbs(found) && here != nil && !t.Named {
+			hint = "--as NAME also takes sessions of a directory that is not here"
+		}
+		p.ui.warn(hint, "no session is of %s; one is of %s", t.Key, found)
 		err = status(exitPartly)
+	}
+	if err == nil && len(all) == 0 {
+		p.ui.warn("give the directory into which the agent wrote its sessions, such as ~/.claude/projects",
+			"%s has no session", t.Dir)
 	}
 	if err == nil && became["failed"]+became[string(memoir.ReasonUnreadable)] > 0 {
 		err = status(exitPartly)

@@ -252,6 +252,9 @@ type Consolidation struct {
 	Open []string
 }
 
+// Wish stands before the text of a person's wish that was promoted to their team.
+const Wish = "a wish: "
+
 // LineEdit is what became of a line of a hub's memory. It has no words, since they may be forgotten.
 type LineEdit struct {
 	By     string `json:"by"`               // the member who made the newest edit

@@ -179,11 +179,11 @@ func (t *Tree) find(name, end string) []string {
 	return slices.DeleteFunc(slices.Clone(t.list()), func(name string) bool { return !form.MatchString(name) })
 }
 
-// ignored reports whether a file is not the project's own text. A hook of git is no file that something builds.
+// ignored reports whether a file is not the project's own text.
 func (t *Tree) ignored(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	text, _ := t.look(".gitignore")
-	return first != ".git" && slices.Contains(skippedDirs, first) || slices.ContainsFunc(strings.Fields(text), func(l string) bool {
+	return slices.Contains(skippedDirs, first) || slices.ContainsFunc(strings.Fields(text), func(l string) bool {
 		l = strings.Trim(l, "/*")
 		return l != "" && strings.HasPrefix(name+"/", l+"/")
 	})

@@ -107,7 +107,8 @@ func Fetches(st memoir.Statement) bool {
 	})
 }
 
-var origin = lazyregexp.New(`(?:://|\bgit@)(?:[^\s/@]*@)?(\[::1\]|[^\s/:"'` + "`" + `]*)|\|\s*(?:sudo\s+|\S*/)*(?:ba|da|z)?sh\b`)
+var origin = lazyregexp.New(`(?:://|\bgit@)(?:[^\s/@]*@)?(\[::1\]|[^\s/:"'\x60]*)|` +
+	`\|\s*(?:sudo\s+|\S*/)*(?:ba|da|z)?sh\b`)
 
 // Ran reports whether a command line has the command that passed after a failure, or the same change of arguments.
 func Ran(line string, st memoir.Statement) bool {

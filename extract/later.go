@@ -58,6 +58,12 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 			}
 		}
 	}
+	withPromoted(all)
+	return out
+}
+
+// withPromoted overturns the wishes that were promoted and that this person has overturned since.
+func withPromoted(all []*saying) {
 	gone := map[string]string{} // the days, by what others read of this person's wishes
 	for _, s := range all {
 		if s.refuted() && s.By == memoir.ByPerson {
@@ -69,7 +75,6 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 			s.Kind, s.Outcome = memoir.StatementRefuted, day
 		}
 	}
-	return out
 }
 
 // A saying is what a statement wants and rejects: the words of a person's sentence, or the names of facts.

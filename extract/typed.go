@@ -114,7 +114,8 @@ func looksPasted(line, trimmed string) bool {
 }
 
 // thrown matches a line of an error: its type and message, a place in a file, or a field of it, as Node prints them.
-var thrown = lazyregexp.New(`^(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?: |^\S+:\d+$|^\w+: (?:'[^']*'|-?\d+),?$`)
+var thrown = lazyregexp.New(`^(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?: |^\S+:\d+$|` +
+	`^\w+: (?:'[^']*'|-?\d+),?$`)
 
 func listItem(trimmed string) bool {
 	if strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "* ") || strings.HasPrefix(trimmed, "• ") {

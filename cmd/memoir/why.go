@@ -64,8 +64,8 @@ func (p *program) printWhy(out operation.Why) {
 			p.ui.printf("  stands in %s: MEMORY.md does not repeat it\n", s.Stands)
 		}
 		if s.Edit != nil {
-			p.ui.printf("  %s\n", strings.Join([]string{s.Edit.By, map[bool]string{true: "removed", false: "changed"}[s.Edit.Became == ""],
-				"its line for all members", s.Edit.Day}, " "))
+			what := map[bool]string{true: "removed", false: "changed"}[s.Edit.Became == ""]
+			p.ui.printf("  %s %s its line for all members %s\n", s.Edit.By, what, s.Edit.Day)
 		}
 		most, left := -1, 0
 		if len(out.Statements) > 1 {

@@ -252,9 +252,13 @@ type Consolidation struct {
 	Open []string
 }
 
+// Wish stands before the text of a person's wish that was promoted to their team.
+const Wish = "a wish: "
+
 // LineEdit is what became of a line of a hub's memory. It has no words, since they may be forgotten.
 type LineEdit struct {
 	By     string `json:"by"`               // the member who made the newest edit
+	Day    string `json:"day,omitempty"`    // of it, as Statement.At; empty: unknown
 	Became string `json:"became,omitempty"` // LineKey of the words of now; empty: the line was removed
 }
 

@@ -129,7 +129,7 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 
 // Alone returns the memory of a home that has nothing else: the lines of the base are told, and skills stay away, since
 // nobody there accepts any. Nor is told what agents wrote of their work: git has it, and they may have listened to
-// strangers; nor what may have repaired a failure by chance, in one session.
+// strangers; nor a command with an address; nor what may have repaired a failure by chance, in one session.
 func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	in := Input{Project: project, Base: b, Accepted: map[string]int64{}}
 	out, _ := in.based(projectName(project), memoryBudget, DefaultMemoryBytes)
@@ -137,7 +137,8 @@ func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	for _, e := range b.Sessions {
 		for _, st := range e.Statements {
 			_, again := untellable[LineOf(st)]
-			untellable[LineOf(st)] = extract.Posted(st.Signal) || extract.Chance(st) && !again
+			untellable[LineOf(st)] = extract.Posted(st.Signal) || extract.Fetches(st) ||
+				extract.Chance(st) && !again
 		}
 	}
 	told := readPage(out.MemoryMD)
@@ -191,7 +192,7 @@ func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []m
 			_, covers := in.Base.Covers[[2]string{e.SessionKey, st.ID}]
 			covered = covered || covers
 			told := func(line memoir.Words) bool { return line.Alike(memoir.WordsOf(st.Text)) >= 0.5 }
-			edit, edited := in.Base.edited(st)
+			edit, edited := in.Base.Edit(st)
 			lost := st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told)
 			if edited {
 				lost = edit.By != in.Base.Member && in.Accepted[edit.Became] == 0
@@ -210,8 +211,8 @@ func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []m
 	return left, all
 }
 
-// edited returns what members made of the line of a statement.
-func (b *Base) edited(st memoir.Statement) (edit memoir.LineEdit, edited bool) {
+// Edit returns what members made of the line of a statement.
+func (b *Base) Edit(st memoir.Statement) (edit memoir.LineEdit, edited bool) {
 	for _, line := range linesOf(st) {
 		if edit, edited = b.Memory.Edited[memoir.LineKey(asHubs(line, b.Relative))]; edited {
 			break

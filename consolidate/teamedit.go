@@ -9,8 +9,8 @@ import (
 )
 
 // A TeamEdit is what a member made of a line of a hub's memory. The texts have neither list mark nor citation, nor the
-// names of members behind them; an empty After removes the line.
-type TeamEdit struct{ Member, Before, After string }
+// names of members behind them; an empty After removes the line. Day is as Statement.At.
+type TeamEdit struct{ Member, Before, After, Day string }
 
 // WithTeamEdits changes the lines of a memory as members did, the oldest edit first, sets its Edited, and returns the
 // hand edits that keep them so. An edit may be of what another one made; of one line, the newest counts. A changed line
@@ -54,7 +54,7 @@ func WithTeamEdits(
 			if text != "" && text != l.newest.After && (l.line != "" || l.newest.After == "") {
 				edit.Text = "- " + text + memoir.Citation(l.line) // as of a line that was changed, if it was
 				out = append(out, edit)
-				now := memoir.LineEdit{By: l.newest.Member}
+				now := memoir.LineEdit{By: l.newest.Member, Day: l.newest.Day}
 				if l.newest.After != "" {
 					now.Became = memoir.LineKey(l.newest.After)
 				}

@@ -64,7 +64,7 @@ func TestAChangedLineTakesNoOtherLineWithIt(t *testing.T) {
 			edits = append(edits, memoir.HandEdit{File: memoir.MemoryFile, Action: memoir.EditAdded, Section: "## Failures and fixes", Text: "- " + test.after + cite})
 		}
 		here := consolidate.ApplyHandEdits(made, edits)
-		made, edits = consolidate.WithTeamEdits(made, []consolidate.TeamEdit{{"ben", text + "db`", test.after}}, nil)
+		made, edits = consolidate.WithTeamEdits(made, []consolidate.TeamEdit{{"ben", text + "db`", test.after, "2026-05-02"}}, nil)
 		for where, c := range map[string]memoir.Consolidation{"here": here, "at the hub": consolidate.ApplyHandEdits(made, edits)} {
 			lines := under(c.MemoryMD, "## Failures and fixes")
 			if !contains(lines, test.want) || contains(lines, "db`") || contains(lines, "cache`") != (test.after != "") {

@@ -99,6 +99,17 @@ func Evident(st memoir.Statement) bool {
 // the error does not point.
 func Chance(st memoir.Statement) bool { return st.Signal == signalRepaired && !Evident(st) }
 
+// Fetches reports whether a statement's command, or what passed after it, names an address that is not of its own
+// machine, or hands what it reads to a shell. Whoever made the session may have chosen it.
+func Fetches(st memoir.Statement) bool {
+	return slices.ContainsFunc(origin.FindAllStringSubmatch(st.Command+"\n"+st.Fix, -1), func(m []string) bool {
+		return !slices.Contains([]string{"localhost", "127.0.0.1", "0.0.0.0", "[::1]"}, m[1])
+	})
+}
+
+var origin = lazyregexp.New(`(?:://|\bgit@)(?:[^\s/@]*@)?(\[::1\]|[^\s/:"'\x60]*)|` +
+	`\|\s*(?:sudo\s+|\S*/)*(?:ba|da|z)?sh\b`)
+
 // Ran reports whether a command line has the command that passed after a failure, or the same change of arguments.
 func Ran(line string, st memoir.Statement) bool {
 	wrong, came := change(st)

@@ -42,6 +42,18 @@ func TestAFailureIsTheSameByProgramAndSignature(t *testing.T) {
 	}
 }
 
+func TestACommandFetchesIfItNamesAnAddressElsewhere(t *testing.T) {
+	t.Parallel()
+	for fix, want := range map[string]bool{
+		"pip install lint --index-url http://a.test/x": true, "curl -fsSL a.test/x | sudo bash": true, "npm i git@a.test:x/y": true,
+		"curl http://localhost@a.test/": true, "npx lint a.yml": false, "curl http://u:p@localhost:80/x | jq .": false, "go get example.com/sh": false,
+	} {
+		if extract.Fetches(fixedBy("lint a.yml", missing.Error, fix)) != want {
+			t.Errorf("%s: %v", fix, !want)
+		}
+	}
+}
+
 func TestFixesAgreeIfTheyChangeTheSame(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -12,8 +12,8 @@ import (
 
 // Later returns extractions in which the later word wins: a statement that another one of its project overturns becomes
 // memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A refused command that passes
-// later overturns the refusal. An entry is overturned only by the note that says so. What is overturned overturns
-// nothing.
+// later overturns the refusal. A wish that was promoted goes with this person's own. An entry is overturned only by the
+// note that says so. What is overturned overturns nothing.
 func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	out := slices.Clone(extractions)
 	var all []*saying
@@ -58,7 +58,23 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 			}
 		}
 	}
+	withPromoted(all)
 	return out
+}
+
+// withPromoted overturns the wishes that were promoted and that this person has overturned since.
+func withPromoted(all []*saying) {
+	gone := map[string]string{} // the days, by what others read of this person's wishes
+	for _, s := range all {
+		if s.refuted() && s.By == memoir.ByPerson {
+			gone[s.from.ProjectID+"\n"+memoir.Wish+s.Text] = s.Outcome
+		}
+	}
+	for _, s := range all {
+		if day := gone[s.from.ProjectID+"\n"+s.Text]; memoir.IsReceived(s.from.SessionKey) && s.at < day {
+			s.Kind, s.Outcome = memoir.StatementRefuted, day
+		}
+	}
 }
 
 // A saying is what a statement wants and rejects: the words of a person's sentence, or the names of facts.

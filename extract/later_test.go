@@ -26,6 +26,21 @@ func spoken(texts ...string) (out []memoir.Extraction) {
 	return out
 }
 
+func TestAPromotedWishIsOverturnedWithItsSentence(t *testing.T) {
+	t.Parallel()
+	all := spoken("Always squash when merging.", "From now on do not squash when merging.")
+	twin := all[0]
+	twin.SessionKey = memoir.ReceivedKey("anna", "0a0a0a0a0a0a0a0a0a0a0a0a")
+	twin.Statements = []memoir.Statement{{ID: "1", Kind: memoir.StatementDecision, Text: memoir.Wish + all[0].Statements[0].Text,
+		Signal: memoir.SignalModel, By: memoir.ByAgent, At: "2026-07-01"}}
+	for n, want := range []memoir.StatementKind{memoir.StatementRefuted, memoir.StatementDecision} {
+		got := Later([]memoir.Extraction{all[0], all[1-n], twin})
+		if st := got[2].Statements[0]; st.Kind != want {
+			t.Errorf("%d: %+v", n, st)
+		}
+	}
+}
+
 func TestALaterSentenceOverturnsWhatCannotHoldBesideIt(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ earlier, later string }{

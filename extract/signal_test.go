@@ -368,7 +368,8 @@ func TestTheTaskThatBeginsASessionIsNoRule(t *testing.T) {
 
 func TestARuleBesidePastedTextWaits(t *testing.T) {
 	t.Parallel()
-	for paste, want := range map[string]string{"": memoir.SignalRule, "    if [ $? = 0 ]; then\n": memoir.SignalMaybe} {
+	for paste, want := range map[string]string{"": memoir.SignalRule, "    if [ $? = 0 ]; then\n": memoir.SignalMaybe,
+		"node:internal/fs:350\nError: ENOENT: no file, open 'x'\n": memoir.SignalMaybe} {
 		e, err := NewBuiltin().Extract(t.Context(), talk("> I saw your change.\n\n"+paste+
 			"\nNever edit generated files under gen/."))
 		if err != nil || len(e.Statements) != 1 || e.Statements[0].Signal != want {

@@ -39,6 +39,8 @@ var targets = []struct{ programs, names, files, paths, form string }{
 	{"just", `^(\S+)`, "justfile Justfile .justfile", "", inMakefile},
 	{"npm pnpm yarn", `^(?:run(?:-script)? (\S+)|(test)\b)`, "package.json", "", inJSON},
 	{"bun", `^run (\S+)`, "package.json", "", inJSON},
+	{"pre-commit", `^run (\S+)`, ".pre-commit-config.yaml", "", `\bid:\s*["']?NAME\b`},
+	{"pre-commit", `^(run)$`, ".pre-commit-config.yaml", "", `(?m)^repos:`},
 	{"cargo", `(?:-p|--package)[ =](\S+)`, "*/Cargo.toml", "", inCargo},
 	{"cargo", `--bin[ =](\S+)`, "*/Cargo.toml", "*/src/bin", inCargo},
 	{"cargo", `--example[ =](\S+)`, "*/Cargo.toml", "*/examples", inCargo},

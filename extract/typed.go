@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // An ask is a person's message at the beginning of a turn.
@@ -102,12 +103,19 @@ func looksPasted(line, trimmed string) bool {
 			return true
 		}
 	}
+	if thrown.MatchString(trimmed) {
+		return true
+	}
 	switch trimmed[len(trimmed)-1] {
 	case ';', '{', '}', '\\', '|':
 		return true
 	}
 	return symbols(trimmed) > 0.3
 }
+
+// thrown matches a line of an error: its type and message, a place in a file, or a field of it, as Node prints them.
+var thrown = lazyregexp.New(`^(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?: |^\S+:\d+$|` +
+	`^\w+: (?:'[^']*'|-?\d+),?$`)
 
 func listItem(trimmed string) bool {
 	if strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "* ") || strings.HasPrefix(trimmed, "• ") {

@@ -34,7 +34,7 @@ func queueEdits(
 
 // readEdits reads the edits of a project, the oldest first.
 func (w *work) readEdits(ctx context.Context, tx pgx.Tx) error {
-	rows, _ := tx.Query(ctx, `SELECT m.name, before, after
+	rows, _ := tx.Query(ctx, `SELECT m.name, before, after, to_char(day, 'YYYY-MM-DD')
 		FROM memoir.edit e JOIN memoir.member m ON m.organisation = e.organisation AND m.id = e.member
 		WHERE e.project = $1 AND e.seq <= $2
 		ORDER BY day DESC, generation DESC, seq DESC LIMIT $3`, w.project, w.seq, maxEdits)

@@ -230,6 +230,7 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 		"- build: `go build -o ./bin/app ./lib`": true, "- check: `python -m tools.walk`": true, "- run: `python -m http.server`": true, "- lint: `ruff check scripts/x.sh`": true, "- test: `jest src/a`": true,
 		"- generate: `task --dir lib docs`": true, "- generate: `task -t Taskfile.yml docs`": true, "- generate: `task -t other.yml site`": false,
 
+		"- before a commit: `make vet` && `pre-commit run --all-files`": false, "- lint: `pre-commit run ruff`": false,
 		"- generate: `task site`": false, "- test: `make lint tset` in `plain`": false, "- release: `just pack` in `lib`": false,
 		"- run: `cargo run --bin top`": false, "- test: `cargo test -p wires`": false, "- run: `cargo run --example flow`": false, "- test: `cargo test --test tour`": false,
 		"- generate: `npm run gen --workspace=@acme/ui`": false, "- generate: `npm run docs -w packages/cli`": false, "- test: `pnpm --filter cli test`": false, "- generate: `pnpm -r run codegen`": false,

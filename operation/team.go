@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,28 @@ func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Sta
 	}
 	l.cited = left
 	return l, a.evidence(ids, all)
+}
+
+// edits sets what members made of the lines of statements.
+func (a Access) edits(ctx context.Context, st *store.Store, projectID string, out *Why, all []withExtraction) error {
+	if !team.HasBase(a.Home, projectID) {
+		return nil
+	}
+	row, err := st.FindProject(ctx, projectID)
+	b, errBase := team.Options{Home: a.Home}.Base(row.Project, nil)
+	if err = cmp.Or(err, errBase); err != nil {
+		return err
+	}
+	for i := range out.Statements {
+		one := &out.Statements[i]
+		for _, s := range all {
+			if edit, edited := b.Edit(s.statement); edited && s.statement.ID == one.ID {
+				edit.By = a.Clean(edit.By)
+				one.Edit = &edit
+			}
+		}
+	}
+	return nil
 }
 
 // TeamNews says that a generation of a project waits for this member, and since when synchronising fails, once that is

@@ -43,6 +43,8 @@ type Statement struct {
 	Sessions []Evidence `json:"sessions"`
 	Replaces string     `json:"replaces"` // the id of the statement that it overturned
 	Stands   string     `json:"stands"`   // the file of the project that says it, too, so that no line does
+	// Edit is what a member made of its line in a hub's memory, for all.
+	Edit *memoir.LineEdit `json:"edit,omitempty"`
 }
 
 // Evidence is a session or an entry that has a statement, with the items that show it.
@@ -124,7 +126,7 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",
 			"no statement of project %s has this id or text", projectID)
 	}
-	return out, a.fill(ctx, st, out.Statements)
+	return out, cmp.Or(a.edits(ctx, st, projectID, &out, all), a.fill(ctx, st, out.Statements))
 }
 
 // find returns the lines that ref names, and those that were made from the statement with this id.

@@ -116,7 +116,7 @@ func (f File) fault(today string) string {
 func (f File) statement() memoir.Statement {
 	st := f.Statement
 	if st.At = f.Day; st.Kind == memoir.StatementPreference {
-		st.Kind, st.Signal, st.Text = memoir.StatementDecision, memoir.SignalRule, "a wish: "+st.Text
+		st.Kind, st.Signal, st.Text = memoir.StatementDecision, memoir.SignalRule, memoir.Wish+st.Text
 	}
 	return st
 }

@@ -54,7 +54,7 @@ func TestWhatLeavesOfAStatement(t *testing.T) {
 			false, "it has what looks like an address of mail"},
 		{"a variable of one person", memoir.Statement{Kind: memoir.StatementFailure, Text: "x", By: memoir.ByTool, Fix: "AWS_PROFILE=mira-dev terraform plan"}, "",
 			false, "it sets a variable, whose value may be yours alone"},
-		{"a long number", memoir.Statement{Kind: memoir.StatementCommand, Text: "x", By: memoir.ByTool, Command: "DEPLOY_PIN=84930217 make up"}, "",
+		{"a long number", memoir.Statement{Kind: memoir.StatementCommand, Text: "x", By: memoir.ByTool, Command: "BUILD_AT=84930217 make up"}, "",
 			false, "it sets a variable, whose value may be yours alone"},
 		{"one in the words of a model", memoir.Statement{Kind: memoir.StatementEnvironment, Text: "plan with `cd infra && export TF_VAR_user='mira'`", By: memoir.ByAgent}, "",
 			false, "it sets a variable, whose value may be yours alone"},

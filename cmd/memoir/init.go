@@ -260,6 +260,10 @@ func (s *setup) plan() (err error) {
 		s.ui.say("no session is eligible: %s", sayReasons(s.out.Plan.Scan.Reasons))
 		return nil
 	}
+	if n := s.out.Plan.Scan.Reasons[memoir.ReasonTooOld]; n > 0 {
+		s.ui.say("%s older than %g days and not read", countAre(n, "session"), s.opts.Settings.Memories.MaxRolloutAgeDays)
+		s.ui.sayHint(readsAnyAge)
+	}
 	text := "the run " + sayNext(operation.NextOf(s.out.Plan))
 	if e := s.out.Plan.Estimate; e == nil || e.Calls == 0 {
 		text += "; it costs nothing, and nothing leaves this machine"

@@ -371,13 +371,26 @@ func (p *program) pushTeam(c *cli.Context) error {
 	err = p.result(c, err, map[string]any{"project": t.Key, "sessions": all, "not_sessions": others}, func() {
 		p.ui.say("sessions for %s: %s", t.Key, cmp.Or(byRule(became), "none"))
 	})
-	if err == nil && found != "" && became["sent"]+became["known"]+became["unsent"] == 0 {
-		p.ui.warn("--as NAME also takes sessions of a directory that is not here", "no session is of %s; one is of %s",
-			t.Key, found)
-		err = status(exitPartly)
-	}
-	if err == nil && became["failed"]+became[string(memoir.ReasonUnreadable)] > 0 {
+	if err == nil && (became["failed"]+became[string(memoir.ReasonUnreadable)] > 0 ||
+		became["sent"]+became["known"]+became["unsent"] == 0 && p.warnNone(t, len(all), found)) {
 		err = status(exitPartly)
 	}
 	return err
 }
+
+// warnNone warns that no session was sent, and reports whether one of another project was found.
+func (p *program) warnNone(t operation.Transcripts, sessions int, found string) bool {
+	_, err := os.Stat(found)
+	switch {
+	case found != "" && filepath.IsAbs(found) && err != nil && !t.Named:
+		p.ui.warn("--as NAME also takes sessions of a directory that is not here", noneOf, t.Key, found)
+	case found != "":
+		p.ui.warn("run it in a clone of that project", noneOf, t.Key, found)
+	case sessions == 0:
+		p.ui.warn("give the directory into which the agent wrote its sessions, such as ~/.claude/projects",
+			"%s has no session", t.Dir)
+	}
+	return found != ""
+}
+
+const noneOf = "no session is of %s; one is of %s"

@@ -266,7 +266,7 @@ func (p *program) share(c *cli.Context) error {
 			if !dry {
 				p.ui.say("%s is shared as %s", row.ID, key)
 				p.ui.sayHint("the next run sends it, or `memoir team sync` now; later sessions leave with each run, without " +
-					"asking" + o.Waits(row.Project))
+					"asking; other members get it once they run `memoir team share` in their clone" + o.Waits(row.Project))
 				return
 			}
 			for _, line := range lines {

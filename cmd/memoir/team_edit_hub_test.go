@@ -119,6 +119,11 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 		}
 	}
 	changedBy(a, "it grew while", "ben")
+	for text, says := range map[string]string{"behind the newer ones": "anna removed", "it grew without bound": "ben changed"} {
+		if out := a.good("why", text, "--project", appKey); !strings.Contains(out, "  "+says+" its line for all members 20") {
+			t.Errorf("%s: %s", text, out)
+		}
+	}
 	for _, s := range []scene{a, b} {
 		if asks := strings.Contains(s.good("review", "--json", "--project", appKey), "it grew while"); asks != (s.home == a.home) {
 			t.Errorf("%s asks about what Ben wrote: %v", s.home, asks)

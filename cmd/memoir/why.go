@@ -63,6 +63,10 @@ func (p *program) printWhy(out operation.Why) {
 		if s.Stands != "" {
 			p.ui.printf("  stands in %s: MEMORY.md does not repeat it\n", s.Stands)
 		}
+		if s.Edit != nil {
+			what := map[bool]string{true: "removed", false: "changed"}[s.Edit.Became == ""]
+			p.ui.printf("  %s %s its line for all members %s\n", s.Edit.By, what, s.Edit.Day)
+		}
 		most, left := -1, 0
 		if len(out.Statements) > 1 {
 			most, left = maxText, max(0, len(s.Sessions)-maxEvidence)

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,15 +90,19 @@ func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Sta
 	return l, a.evidence(ids, all)
 }
 
-// edits sets what members made of the lines of statements.
+// edits sets what members made of the lines of statements. A base that cannot be read is left to the next run, which
+// fails with it.
 func (a Access) edits(ctx context.Context, st *store.Store, projectID string, out *Why, all []withExtraction) error {
 	if !team.HasBase(a.Home, projectID) {
 		return nil
 	}
 	row, err := st.FindProject(ctx, projectID)
-	b, errBase := team.Options{Home: a.Home}.Base(row.Project, nil)
-	if err = cmp.Or(err, errBase); err != nil {
+	if err != nil {
 		return err
+	}
+	b, err := team.Options{Home: a.Home}.Base(row.Project, nil)
+	if err != nil {
+		return nil
 	}
 	for i := range out.Statements {
 		one := &out.Statements[i]

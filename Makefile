@@ -10,7 +10,7 @@ QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/fa
 	memoir/internal/yamledit memoir/testdata
 RACED := memoir/hub memoir/pipeline memoir/lease memoir/model memoir/pages memoir/store
 SHARED := ^Test(Walk|AScannerServesManyAtOnce|ADFAStaysRight|ReadersSeeWholeGenerationsOnly)
-SERIAL := ^Test(A(SessionWithMore|SecretOfEvery|SecretInTheID|HomeOfAn|RunStoresNo|DamagedFile|ModelThatObeys|nyEdits)|EachLineOf|Poisoned|Redacting|What(IsHeldOf|IsKilled|EarlierQ))
+SERIAL := ^Test(A(SessionWithMore|SecretOfEvery|SecretInTheID|HomeOfAn|RunStoresNo|DamagedFile|ModelThatObeys|nyEdits|TranscriptIsExtracted)|EachLineOf|Poisoned|Redacting|What(IsHeldOf|IsKilled|EarlierQ))
 COMMANDS := memoir/cmd/memoir
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)

@@ -2,7 +2,6 @@ package hub_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"memoir/hub/hubtest"
-	"memoir/secrets/secretstest"
 	"memoir/team/wire"
 )
 
@@ -251,38 +249,6 @@ func TestAHubThatCannotWriteIsNotReady(t *testing.T) {
 	d.Must(t, "DROP TRIGGER full_disk ON memoir.statement")
 	anna.push(shop, statement("two"))
 	anna.must("GET", "/readyz", nil, nil)
-}
-
-func TestASecretOfEveryRuleStopsAtTheHub(t *testing.T) {
-	rules, err := secretstest.BuiltIn("../secrets")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := hubtest.NewDatabase(t)
-	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
-	source := rand.New(rand.NewPCG(1, 2))
-	tried := 0
-	for _, rule := range rules {
-		canary, ok := rule.Plant(source, true, func(match string) string { return match }, func(match string) string { return match })
-		if !ok {
-			continue
-		}
-		tried++
-		text, _ := json.Marshal(canary.Text)
-		for _, body := range []string{
-			`{"kind":"Findings","text":` + string(text) + `}`,
-			`{"kind":"Findings","text":"\"ok\\","later":[{"of":` + string(text) + `}],"later":"ok"}`,
-			`{"kind":"Findings",` + string(text) + `:1}`,
-		} {
-			status, problem := anna.do("POST", "/v1/push", pushOf(shop, withBody(body, false)), nil)
-			if status != 422 || problem.Code != wire.CodeSecret || problem.Rule == "" {
-				t.Errorf("%s: %d %+v", rule.ID, status, problem)
-			}
-		}
-	}
-	if n := d.Number(t, "SELECT count(*) FROM memoir.statement"); n > 0 || tried < 60 {
-		t.Errorf("%d statements of %d tries are stored", n, tried)
-	}
 }
 
 func TestClientsOfTheReleaseBeforeAndAfterAreServed(t *testing.T) {

@@ -83,17 +83,39 @@ func (p post) cause() string {
 	if last == 0 || last == len(all) {
 		last = len(all) - 1
 	}
+	kept := []int{0}
 	if last == 0 {
-		return all[0]
+		return excerpt(all, kept)
 	}
-	first, room := all[0], MaxLine-len(p.label()+said)-len(all[last])-1
-	for _, s := range slices.Backward(all[1:last]) {
-		if strings.Contains(s, "`") && len(first)+len(s) < room {
-			first += " " + s
+	size, limit := len(all[0]), MaxLine-len(p.label()+said)-3*len(omitted) // at most three marks
+	for i := last - 1; i > 0; i-- {
+		if more := size + 1 + len(all[i]); strings.Contains(all[i], "`") && more+1+len(all[last]) <= limit {
+			kept, size = append(kept, i), more
 			break
 		}
 	}
-	return wholeSentences(append([]string{first}, all[last:]...), room+1+len(all[last]))
+	for i := last; i < len(all) && size+1+len(all[i]) <= limit; i++ {
+		kept, size = append(kept, i), size+1+len(all[i])
+	}
+	return excerpt(all, kept)
+}
+
+// omitted marks in a quotation where sentences were left out.
+const omitted = " …"
+
+// excerpt returns the sentences with some indexes, in ascending order, with a mark where others stand between or after
+// them.
+func excerpt(all []string, kept []int) string {
+	text := ""
+	for n, i := range kept {
+		if n > 0 {
+			text += " "
+		}
+		if text += all[i]; i+1 < len(all) && (n+1 == len(kept) || kept[n+1] != i+1) {
+			text += omitted
+		}
+	}
+	return text
 }
 
 // label names a post by its title and day: what it says held then.
@@ -112,7 +134,9 @@ func causes(s *session) []candidate {
 		why, signal := p.cause(), signalCause
 		if p.kind == postIssue {
 			if signal = signalIssue; why == "" {
-				why = firstOf(strings.Split(statements(p.paragraphs(), maxBody), "; ")[:1], 0)
+				if all := strings.Split(statements(p.paragraphs(), maxBody), "; "); len(all[0]) < maxPart {
+					why = excerpt(all, []int{0})
+				}
 			}
 		}
 		if p.void || why == "" || pulls[p.title] {

@@ -215,6 +215,9 @@ func (p *program) forUser(c *cli.Context, found injection) string {
 	news, err := operation.ReadNews(c.Context, st, home, found.project) // doctor reports a memory that cannot be read
 	team := operation.TeamNews(home, found.project, time.Now())
 	text := strings.Trim(news.Text(time.Now(), found.told)+"; "+oneLine(team), "; ")
+	if found.late {
+		text = strings.TrimSuffix("no time was left to read all new sessions: a later start tells what they say; "+text, "; ")
+	}
 	if err == nil && text+found.text == "" && news.Lines == 0 && hookOutput(*p.hook, "", "", "shown") != "" {
 		text = p.nothingSure(c, home, found.project)
 	}

@@ -191,6 +191,7 @@ type injection struct {
 	held    []memory.Checked // lines left out because the working tree contradicts them
 	recap   []string         // the last messages of the session itself
 	session string           // its id
+	late    bool             // there was no time to read all new sessions
 }
 
 // contextOf finds the context of a session here. It applies the project's own settings.

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,4 +21,11 @@ func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true}
 func readable(f *os.File) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}, 0)
 	return n > 0 && err == nil
+}
+
+// processorTime returns what this process has used.
+func processorTime() time.Duration {
+	var used unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

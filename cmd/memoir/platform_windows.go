@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -22,4 +23,12 @@ func detached() *syscall.SysProcAttr {
 func readable(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode().IsRegular()
+}
+
+// processorTime returns what this process has used.
+func processorTime() time.Duration {
+	var created, ended, kernel, user windows.Filetime // in units of 100 ns
+	_ = windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user)
+	units := func(t windows.Filetime) int64 { return int64(t.HighDateTime)<<32 + int64(t.LowDateTime) }
+	return time.Duration(100 * (units(kernel) + units(user)))
 }

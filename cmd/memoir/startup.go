@@ -239,8 +239,10 @@ func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, e
 // Bounds of what a search does before it answers, and of what a session waits for.
 const (
 	catchUpWithin = 2 * time.Second
-	hearWithin    = 150 * time.Millisecond // before a session starts
 	catchUpLock   = 500 * time.Millisecond // a wait for the database
+	hearProcessor = 250 * time.Millisecond // of processor time, so that a busy machine tells as much
+	hearWithin    = time.Second            // of time that passes, before a session starts
+	hearLock      = 150 * time.Millisecond
 )
 
 // heard returns the project of a starting session, after it read what agents have written in its sessions since the
@@ -255,13 +257,15 @@ func (p *program) heard(c *cli.Context, opts pipeline.Options, settings *config.
 	if found.project != "" {
 		unread, _ = p.reading.CountUntaken(c.Context, found.project, pipeline.MaxCatchUp)
 	}
-	if fault := p.hear(c, opts, dir, unread > 0); fault != nil { // what runs read is told all the same
+	late, fault := p.hear(c, opts, dir, unread > 0)
+	if fault != nil { // what runs read is told all the same
 		p.logStartup(fault)
 	}
 	if found.project == "" { // its first session may be known now
-		return p.projectOfSession(c, settings, opts.Home, dir)
+		found, err = p.projectOfSession(c, settings, opts.Home, dir)
 	}
-	return found, nil
+	found.late = late
+	return found, err
 }
 
 // ended reads a session that has ended, so that others are told its repairs, and starts nothing.
@@ -276,22 +280,48 @@ func (p *program) ended(c *cli.Context, in hookInput) error {
 	return err
 }
 
-func (p *program) hear(c *cli.Context, opts pipeline.Options, dir string, unread bool) (err error) {
+// hear reads new sessions of the project of a directory. It reports whether there was no time to read all of them.
+func (p *program) hear(c *cli.Context, opts pipeline.Options, dir string, unread bool) (late bool, err error) {
 	if opts.Progress = nil; dir == "" && c.String("project") == "" {
 		if dir, err = os.Getwd(); err != nil {
-			return err
+			return false, err
 		}
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(1000))          // collecting what one session leaves takes time
-	ctx, cancel := context.WithTimeout(c.Context, 2*hearWithin) // a directory may be on a disk that does not answer
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // collecting what one session leaves takes time
+	ctx, cancel := bounded(c.Context)
 	defer cancel()
+	whole, stop := context.WithTimeout(c.Context, hearWithin+hearLock) // a directory may be on a disk that does not answer
+	defer stop()
 	open := func(ctx context.Context) (*store.Store, error) {
-		return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: hearWithin})
+		return store.Open(ctx, filepath.Join(opts.Home, databaseName), store.Options{BusyTimeout: hearLock})
 	}
-	_, err = interruptibly(ctx, func() (none struct{}, err error) {
+	_, err = interruptibly(whole, func() (none struct{}, err error) {
 		return none, pipeline.CatchUp(ctx, opts, hearWithin, dir, unread, open)
 	})
-	return unlessLate(err)
+	late = ctx.Err() != nil || err != nil && unlessLate(err) == nil
+	if errors.Is(err, context.Canceled) {
+		return late, nil
+	}
+	return late, unlessLate(err)
+}
+
+// bounded returns a context that ends when this process has used hearProcessor, or after hearWithin.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, hearWithin)
+	from := processorTime()
+	go func() {
+		ticks := time.NewTicker(5 * time.Millisecond)
+		defer ticks.Stop()
+		for processorTime()-from < hearProcessor {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks.C:
+			}
+		}
+		cancel()
+	}()
+	return ctx, cancel
 }
 
 // saidHead is the heading of what no consolidation has taken yet; there may have been none.

@@ -73,6 +73,12 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 		if err != nil {
 			return err
 		}
+		if replaced, err := st.ReplacedNotes(c.Context); err != nil {
+			return err
+		} else if by, ok := replaced[named.Key()]; ok && found {
+			return memoir.Errorf(memoir.CodeUsage, "`memoir forget` of that note brings it back; `memoir notes` has its number",
+				"%s was replaced by the note %q", e.Text, by)
+		}
 		if found && named.Kind == memoir.EntryNote { // to confirm it
 			e.ProjectID, e.Category, e.Text = named.ProjectID, named.Category, named.Text
 		}

@@ -349,7 +349,7 @@ func frame(home, id string, fit func(tokens int) string, user, summary, said str
 	// The summary may become longer when it is made inert, so it is shortened until the whole fits.
 	for room -= memoir.Tokens(before + said); room > 0; {
 		fit := memory.FitTokens(summary, room)
-		if fit == "" {
+		if len(consolidate.Told(fit)) == 0 {
 			break
 		}
 		vars.MemorySummary = before + fit + said

@@ -37,9 +37,21 @@ func (s *session) asked() string {
 }
 
 // unsure reports whether a session is an unconfirmed entry, which cannot support a line.
-func (s *session) unsure() bool {
-	return memoir.IsEntry(s.SessionKey) && !slices.ContainsFunc(s.statements,
-		func(st memoir.Statement) bool { return st.Kind != memoir.StatementClaim })
+func (s *session) unsure() bool { return Unsure(s.Extraction) }
+
+// Unsure reports whether an extraction is an entry that MEMORY.md does not count: unconfirmed, replaced, or said by the
+// project's own files.
+func Unsure(e memoir.Extraction) bool {
+	return memoir.IsEntry(e.SessionKey) && !slices.ContainsFunc(e.Statements, func(st memoir.Statement) bool {
+		return st.Kind != memoir.StatementClaim && inMemory(st)
+	})
+}
+
+// inMemory reports whether a statement may stand in MEMORY.md: the raw memory has the others.
+func inMemory(st memoir.Statement) bool {
+	overturned := st.Kind == memoir.StatementRefuted && (st.Outcome != "" || st.Signal == memoir.SignalMaybe)
+	said := st.Stands != "" && st.Kind != memoir.StatementCommand // an example in commands stands for others
+	return st.Text != "" && !overturned && !said
 }
 
 // arrange sorts the extractions, oldest first. Empty ones are left out.
@@ -55,9 +67,7 @@ func arrange(extractions []memoir.Extraction) []*session {
 			for _, text := range []*string{&st.Text, &st.Command, &st.Outcome, &st.Detail} {
 				*text = uncitable(*text)
 			}
-			overturned := st.Kind == memoir.StatementRefuted && (st.Outcome != "" || st.Signal == memoir.SignalMaybe)
-			said := st.Stands != "" && st.Kind != memoir.StatementCommand          // an example in commands stands for others
-			if st.Text = oneLine(st.Text); st.Text != "" && !overturned && !said { // the raw memory has it
+			if st.Text = oneLine(st.Text); inMemory(st) {
 				s.statements = append(s.statements, st)
 			}
 		}

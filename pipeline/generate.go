@@ -109,10 +109,11 @@ func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consol
 	in.Forced = c.claim.Forced
 	c.report.Inputs, c.report.Notes, c.report.Generation = 0, 0, live.Generation
 	for _, e := range in.Extractions {
-		if memoir.IsEntry(e.SessionKey) {
-			c.report.Notes++
-		} else {
+		switch {
+		case !memoir.IsEntry(e.SessionKey):
 			c.report.Inputs++
+		case !consolidate.Unsure(e):
+			c.report.Notes++
 		}
 	}
 	if live.Generation > 0 {

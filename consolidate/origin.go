@@ -133,7 +133,7 @@ func (o *origins) summary(c *memoir.Consolidation) {
 		if !isEntry(line) || found[key] != nil {
 			continue
 		}
-		if o.hand[line] {
+		if o.hand[line] || c.Lines[key].Hand { // it repeats a line of MEMORY.md, marked as said once
 			c.Lines[key] = memoir.LineOrigin{Hand: true}
 			continue
 		}

@@ -56,6 +56,11 @@ func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
 
 	// A line that a person wrote has none, the others keep theirs.
 	in.HandEdits = []memoir.HandEdit{{ID: 1, File: memoir.MemoryFile, Action: memoir.EditAdded, Section: "## Build, test and other commands", Text: "- lint: `make lint` first [" + id(2)[:8] + " 2026-07-03]"}}
+	hand := build(t, in)
+	hand.MemorySummary = "# app\n\n- lint: `make lint` first (said once, 2026-07-03)\n"
+	if key := memoir.LineKey("- lint: `make lint` first"); !consolidate.WithOrigins(hand, in).Lines[key].Hand {
+		t.Error("a line by hand is not one any more since the summary repeats it")
+	}
 	edited := anchorsOf(build(t, in), in)
 	if edited["lint: `make lint` first"] != "" || edited["test: `go test ./lib`"] == "" {
 		t.Errorf("with a line by hand: %v", edited)

@@ -88,7 +88,8 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 	}
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
 	base, kept := r.sections(lists), map[string]bool{} // accepted lines of the base
-	edited := map[string]bool{}                        // lines that a person added or removed in a form of this machine, which is another one
+	// Lines that a person added or removed in a form of this machine, which is another one.
+	edited := map[string]bool{}
 	var own []memoir.Words
 	for _, n := range in.HandEdits {
 		if text := untold(n.Text); n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved && n.Others == 0 {

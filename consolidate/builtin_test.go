@@ -90,7 +90,7 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"one failure is one line", "## Failures and fixes", []memoir.Extraction{
 			session(0, id(1), "Failures: `cargo test cache --lib` failed: no library targets found; fixed by `cargo test cache`"),
 			session(1, id(2), "Failures: `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade`"),
-		}, []string{"- `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade` " + last(2) + ", +1]"}},
+		}, []string{"- `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade` " + last(2) + "]"}},
 		{"the later fix of the same failure counts", "## Failures and fixes", []memoir.Extraction{
 			session(0, id(1), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"),
 			session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d books`"),

@@ -76,11 +76,12 @@ func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line
 func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
 	accepted = map[string]int64{}
 	maps.Copy(accepted, in.Accepted)
-	mine := map[string]bool{}
-	for _, e := range without(in.Extractions, in.Withdrawn) {
+	mine, extractions := map[string]bool{}, without(in.Extractions, in.Withdrawn)
+	commits := commitsOf(arrange(extractions))
+	for _, e := range extractions {
 		for _, st := range e.Statements {
 			for _, line := range linesOf(st) {
-				if memoir.MemberOf(e.SessionKey) == "" {
+				if memoir.MemberOf(e.SessionKey) == "" && (st.Purpose != extract.ForCommit || commits[commandLine(st)] > 1) {
 					accepted[memoir.LineKey(line)], mine[line] = 1, true
 				}
 			}

@@ -107,11 +107,14 @@ func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consol
 		return in, err
 	}
 	in.Forced = c.claim.Forced
-	c.report.Inputs, c.report.Notes, c.report.Generation = 0, 0, live.Generation
+	c.report.Inputs, c.report.Notes, c.report.Promoted, c.report.Generation = 0, 0, 0, live.Generation
 	for _, e := range in.Extractions {
-		if memoir.IsEntry(e.SessionKey) {
+		switch {
+		case memoir.IsEntry(e.SessionKey):
 			c.report.Notes++
-		} else {
+		case memoir.IsRepository(e.SessionKey):
+			c.report.Promoted += len(e.Statements)
+		default:
 			c.report.Inputs++
 		}
 	}

@@ -72,23 +72,25 @@ func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line
 // based returns MEMORY.md and the skills of a project with a base: in each section the lines of the base, then what its
 // statements lack. The base says nothing of what a person wants, and each of its lines says whose it is. accepted has
 // also what this person's own sessions say. An own failure that the base has in others' words only follows in its own.
-// So does an own line that another member changed or removed, until the person keeps the changed one.
+// So does an own line that another member changed or removed, unless the person kept the changed one and it stands.
 func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
 	accepted = map[string]int64{}
 	maps.Copy(accepted, in.Accepted)
-	mine := map[string]bool{}
-	for _, e := range without(in.Extractions, in.Withdrawn) {
+	mine, extractions := map[string]bool{}, without(in.Extractions, in.Withdrawn)
+	commits := commitsOf(arrange(extractions))
+	for _, e := range extractions {
 		for _, st := range e.Statements {
 			for _, line := range linesOf(st) {
-				if memoir.MemberOf(e.SessionKey) == "" {
+				if memoir.MemberOf(e.SessionKey) == "" && (st.Purpose != extract.ForCommit || commits[commandLine(st)] > 1) {
 					accepted[memoir.LineKey(line)], mine[line] = 1, true
 				}
 			}
 		}
 	}
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
-	base := r.sections(lists)
-	edited := map[string]bool{} // lines that a person added or removed in a form of this machine, which is another one
+	base, kept := r.sections(lists), map[string]bool{} // accepted lines of the base
+	// Lines that a person added or removed in a form of this machine, which is another one.
+	edited := map[string]bool{}
 	var own []memoir.Words
 	for _, n := range in.HandEdits {
 		if text := untold(n.Text); n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved && n.Others == 0 {
@@ -96,6 +98,10 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 		}
 	}
 	for _, s := range base {
+		for _, line := range s.lines {
+			key := memoir.LineKey(untold(line))
+			kept[key] = in.Accepted[key] > 0
+		}
 		s.lines = slices.DeleteFunc(s.lines, func(line string) bool { return edited[untold(line)] })
 		for _, line := range s.lines {
 			text := untold(line)
@@ -107,7 +113,7 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 			}
 		}
 	}
-	left, all := in.lacking(mine, own)
+	left, all := in.lacking(mine, kept, own)
 	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
 	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
 	maps.Copy(out.Citations, lists)
@@ -182,8 +188,9 @@ func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
 }
 
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
-// person, and own the words of those that the base has, also as they changed them.
-func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
+// person, kept those of the base that they accepted, by key, and own the words of theirs there, also as they changed
+// them.
+func (in Input) lacking(mine, kept map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
 	all = in.baseSessions()
 	for _, e := range without(in.Extractions, in.Withdrawn) {
 		statements, covered := e.Statements, false
@@ -195,7 +202,7 @@ func (in Input) lacking(mine map[string]bool, own []memoir.Words) (left, all []m
 			edit, edited := in.Base.Edit(st)
 			lost := st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told)
 			if edited {
-				lost = edit.By != in.Base.Member && in.Accepted[edit.Became] == 0
+				lost = edit.By != in.Base.Member && !kept[edit.Became]
 			}
 			if !covers || lost && mine[LineOf(st)] {
 				e.Statements = append(e.Statements, st)

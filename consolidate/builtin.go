@@ -202,11 +202,13 @@ var purposes = []string{extract.ForCommit, "set up", "build", "test", "lint", "f
 
 const maxOfPurpose = 4
 
-// commands returns the commands that passed and that one look does not tell, at most maxOfPurpose for each purpose,
-// those of most sessions first. A line cites the sessions that ran exactly this command. It is left out if the
-// project's own files say it, what is run before a commit also if they said so of one session or one commit shows it.
+// commands returns the commands that passed and that one look does not tell, at most maxOfPurpose for each purpose:
+// this person's before those of other members, then those of most sessions first. A line cites the sessions that ran
+// exactly this command. It is left out if the project's own files say it, what is run before a commit also if they said
+// so of one session or one commit shows it. What only other members' commits make a custom is theirs, also if this
+// person ran it once.
 func commands(sessions []*session) []*claim {
-	told, said := map[string]bool{}, map[string]bool{} // by line, and by purpose
+	told, said, commits := map[string]bool{}, map[string]bool{}, commitsOf(sessions) // by line, purpose and line
 	for _, s := range sessions {
 		for _, st := range s.statements {
 			line := commandLine(st)
@@ -214,10 +216,16 @@ func commands(sessions []*session) []*claim {
 			said[st.Purpose] = said[st.Purpose] || st.Stands != ""
 		}
 	}
+	theirs := func(c *claim) int {
+		if c.Purpose == extract.ForCommit && commits[commandLine(c.Statement)] < 2 {
+			return 1
+		}
+		return c.theirs()
+	}
 	all := merge(sessions, memoir.StatementCommand, commandLine)
 	slices.SortFunc(all, func(a, b *claim) int {
-		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), b.count()-a.count(),
-			len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(a, b))
+		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), theirs(a)-theirs(b),
+			b.count()-a.count(), len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(a, b))
 	})
 	count := map[string]int{}
 	return slices.DeleteFunc(all, func(c *claim) bool {
@@ -226,9 +234,24 @@ func commands(sessions []*session) []*claim {
 			(count[c.Purpose] > 0 || said[c.Purpose] || c.backing() < 2 && c.Times < 2) {
 			return true
 		}
-		count[c.Purpose]++
+		if count[c.Purpose]++; theirs(c) > 0 {
+			c.sessions = slices.DeleteFunc(c.sessions, func(s *session) bool { return memoir.MemberOf(s.SessionKey) == "" })
+		}
 		return false
 	})
+}
+
+// commitsOf counts this person's commits before which a command ran, by its line.
+func commitsOf(sessions []*session) map[string]int {
+	out := map[string]int{}
+	for _, s := range sessions {
+		for _, st := range s.statements {
+			if st.Purpose == extract.ForCommit && memoir.MemberOf(s.SessionKey) == "" {
+				out[commandLine(st)] += max(1, st.Times)
+			}
+		}
+	}
+	return out
 }
 
 // commandLine is the line of a command, by which it is known.

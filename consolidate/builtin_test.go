@@ -90,7 +90,7 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"one failure is one line", "## Failures and fixes", []memoir.Extraction{
 			session(0, id(1), "Failures: `cargo test cache --lib` failed: no library targets found; fixed by `cargo test cache`"),
 			session(1, id(2), "Failures: `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade`"),
-		}, []string{"- `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade` " + last(2) + ", +1]"}},
+		}, []string{"- `cargo test cli::upgrade --lib` failed: no library targets found; fixed by `cargo test --bin app cli::upgrade` " + last(2) + "]"}},
 		{"the later fix of the same failure counts", "## Failures and fixes", []memoir.Extraction{
 			session(0, id(1), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d ledger`"),
 			session(1, id(2), "Failures: `make e2e` failed: no host ledger; fixed by `docker compose up -d books`"),
@@ -110,6 +110,12 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			append(many(2, "Preferences: rule: “Never run `make ci` from an agent”"), refused(2)), []string{"- refused `make ci`: “too slow” (said once, 2026-07-01) " + last(3) + "]"}},
 		{"others make no habit of what this person refused", "## Build, test and other commands", []memoir.Extraction{refused(0),
 			session(1, id(2), "Commands: before a commit: `make ci`"), theirs(session(2, id(3), "Commands: before a commit: `make ci`"), "alice")}, nil},
+		{"a custom of this person stays beside that of more others", "## Build, test and other commands", append(many(2, "Commands: before a commit: `make own`"),
+			session(2, id(3), "Commands: before a commit: `make ci`"), theirs(session(3, id(4), "Commands: before a commit: `make ci`"), "alice"), theirs(session(4, id(5), "Commands: before a commit: `make ci`"), "bob")),
+			[]string{"- before a commit: `make own` " + last(2) + ", +1]"}},
+		{"what others make a custom is theirs, though this person did it once", "## Build, test and other commands", []memoir.Extraction{
+			session(0, id(1), "Commands: before a commit: `make ci`"), theirs(session(1, id(2), "Commands: before a commit: `make ci`"), "alice")},
+			[]string{"- before a commit: `make ci` (from the team: alice) [alice-01234567 2026-07-02]"}},
 		{"their own later sessions do", "## Build, test and other commands", []memoir.Extraction{refused(0),
 			session(1, id(2), "Commands: before a commit: `make ci`"), session(2, id(3), "Commands: before a commit: `make ci`")},
 			[]string{"- before a commit: `make ci` " + last(3) + ", +1]"}},

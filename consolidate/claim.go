@@ -32,6 +32,16 @@ func (c *claim) add(s *session, st memoir.Statement) {
 	}
 }
 
+// cites returns the sessions that the line of a claim cites: of a failure, those that ran what the line prints, and not
+// those in which another command failed alike.
+func (c *claim) cites() []*session {
+	return slices.DeleteFunc(slices.Clone(c.sessions), func(s *session) bool {
+		return c.Kind == memoir.StatementFailure && !slices.ContainsFunc(s.statements, func(st memoir.Statement) bool {
+			return st.Kind == c.Kind && st.Command == c.Command && st.Fix == c.Fix
+		})
+	})
+}
+
 // count counts the sessions of a claim.
 func (c *claim) count() int {
 	if len(c.sessions) < 2 {

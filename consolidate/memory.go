@@ -40,7 +40,7 @@ func memoryOf(name string, sessions []*session, parts []part, limit, most int) m
 			if len(lines) >= part.most && n == 0 || n > 0 && size > most {
 				continue
 			}
-			line := cited("- "+shortened(c.text), newestFirst(c.sessions), lists)
+			line := cited("- "+shortened(c.text), newestFirst(c.cites()), lists)
 			lines, origin[memoir.LineKey(line)] = append(lines, line), memoir.LineOrigin{Statements: c.ids}
 			if n > 0 {
 				notes[line], size = n, size+len(line)

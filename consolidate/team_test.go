@@ -108,3 +108,29 @@ func TestAMembersLineHidesTheirWorkAndNotThePersons(t *testing.T) {
 		}
 	}
 }
+
+// A line of a failure cites the sessions that ran what it prints. In others, another command failed alike.
+func TestALineOfAFailureCitesWhoRanWhatItPrints(t *testing.T) {
+	t.Parallel()
+	failed := func(e memoir.Extraction, test string) memoir.Extraction {
+		e.Statements = []memoir.Statement{{Kind: memoir.StatementFailure, Signal: "repaired", By: memoir.ByTool, Signature: "E0433",
+			Text: "`cargo test " + test + "` failed: error[E0433]: failed to resolve; fixed by `cargo clean`", Command: "cargo test " + test,
+			Error: "error[E0433]: failed to resolve", Fix: "cargo clean"}}
+		e.Identify()
+		return e
+	}
+	own := []memoir.Extraction{failed(session(1, id(1), "x"), "retry"), failed(session(2, id(2), "x"), "retry"), failed(session(3, id(3), "x"), "backoff")}
+	hers := failed(theirs(9, "x"), "remove")
+	for what, test := range map[string]struct {
+		all  []memoir.Extraction
+		want string
+	}{
+		"another own command": {own, "`cargo test backoff` failed: error[E0433]: failed to resolve; fixed by `cargo clean` [00001003 2026-07-04]"},
+		"her command":         {[]memoir.Extraction{own[0], own[1], hers}, "`cargo test retry` failed: error[E0433]: failed to resolve; fixed by `cargo clean` [00001002 2026-07-03, +1]"},
+		"her command alone":   {[]memoir.Extraction{hers}, "`cargo test remove` failed: error[E0433]: failed to resolve; fixed by `cargo clean` (from the team: alice) [alice-abababab 2026-07-10]"},
+	} {
+		if got := under(build(t, input(test.all...)).MemoryMD, "## Failures and fixes"); !slices.Equal(got, []string{"- " + test.want}) {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+}

@@ -107,9 +107,11 @@ func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consol
 		return in, err
 	}
 	in.Forced = c.claim.Forced
-	c.report.Inputs, c.report.Notes, c.report.Generation = 0, 0, live.Generation
+	c.report.Inputs, c.report.Notes, c.report.Promoted, c.report.Generation = 0, 0, 0, live.Generation
 	for _, e := range in.Extractions {
 		switch {
+		case memoir.IsRepository(e.SessionKey):
+			c.report.Promoted += len(e.Statements)
 		case !memoir.IsEntry(e.SessionKey):
 			c.report.Inputs++
 		case !consolidate.Unsure(e):

@@ -98,11 +98,12 @@ type ProjectReport struct {
 	Project    string  `json:"project"`
 	Name       string  `json:"name"`
 	Outcome    Outcome `json:"outcome"`
-	Generation int     `json:"generation"`        // the live one afterwards; 0: none
-	ByHand     []int   `json:"by_hand,omitempty"` // the generations with hand edits
-	Inputs     int     `json:"inputs"`            // sessions
-	Notes      int     `json:"notes"`             // and other entries
-	Root       string  `json:"root,omitempty"`    // path of the live memory
+	Generation int     `json:"generation"`         // the live one afterwards; 0: none
+	ByHand     []int   `json:"by_hand,omitempty"`  // the generations with hand edits
+	Inputs     int     `json:"inputs"`             // sessions
+	Notes      int     `json:"notes"`              // and other entries
+	Promoted   int     `json:"promoted,omitempty"` // statements of the repository's team memory
+	Root       string  `json:"root,omitempty"`     // path of the live memory
 	Detail     string  `json:"detail,omitempty"`
 
 	crashes int // of a suspect

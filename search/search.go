@@ -331,6 +331,9 @@ func (f *finder) inSession(ctx context.Context, hit *Hit, d *store.SessionText, 
 		hit.At = d.EndedAt
 	}
 	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.out.words)
+	if member := memoir.MemberOf(d.SessionKey); member != "" {
+		hit.Snippet += memoir.FromTeam([]string{member})
+	}
 	if d.Kind == memoir.KindSubagent || d.Kind == memoir.KindAutomation {
 		hit.Of = string(d.Kind)
 	}

@@ -262,8 +262,8 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (st
 	s.putExtraction(t, e)
 	if memoir.IsEntry(e.SessionKey) {
 		adoptEntry(t, e)
-	} else if kind == memoir.KindMain {
-		putMessages(t, e.SessionKey, "", nil, nil) // they are stored when it is read
+	} else {
+		putMessages(t, e.SessionKey, "", nil, nil) // they are stored when it is read, if it is of here
 	}
 	t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version) VALUES ('extract', ?1, 'done', ?2, ?3)
 		ON CONFLICT (kind, key) DO UPDATE SET

@@ -359,5 +359,6 @@ func (s *Store) regroup(t tx, projectID, base string, less bool) (withdrawn bool
 		CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")
 	s.settle(t, e.SessionKey)
 	s.storeExtraction(t, e, true)
+	putMessages(t, e.SessionKey, "", nil, nil) // searching finds its statements
 	return withdrawn
 }

@@ -86,6 +86,9 @@ func (p *program) promote(c *cli.Context) error {
 		return err
 	}
 	if !c.Bool("json") {
+		if !c.Bool("yes") {
+			p.ui.say("this would be written below %s; nothing is written yet", filepath.Join(u.Top, team.Folder))
+		}
 		for _, f := range files {
 			p.ui.printf("%s", f.Encode())
 		}

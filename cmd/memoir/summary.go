@@ -182,6 +182,9 @@ func sayProject(r pipeline.ProjectReport) string {
 		if r.Notes > 0 {
 			text += " and " + count(r.Notes, "note")
 		}
+		if r.Promoted > 0 {
+			text += " and " + count(r.Promoted, "promoted statement")
+		}
 		for _, n := range r.ByHand {
 			text += fmt.Sprintf("; generation %d keeps the hand edits", n)
 		}

@@ -382,12 +382,13 @@ func TestAHubWithoutALastPageEndsNoRun(t *testing.T) {
 func TestAnOwnFixGoesOnceItsChangeIsKept(t *testing.T) {
 	t.Parallel()
 	const failure, old, other = "getaddrinfo ENOTFOUND mailhog", "`docker compose up -d mailhog`", "`docker buildx install` ["
-	_, a, b, sync := working(t)
+	d, a, b, sync := working(t)
 	for _, id := range []string{"one", "two"} {
 		a.said(id, "Hello.", "make one", ran("npm test", 1, "Error: "+failure)+
 			ran("docker compose up -d mailhog", 0, "ok")+ran("npm test", 0, "ok")+
 			ran("make image", 2, "error: driver docker does not support builds")+ran("docker buildx install", 0, "ok")+ran("make image", 0, "ok"))
 	}
+	b.said("three", "Hello.", "make three", ran("npm test", 1, "Error: "+failure)+ran("docker compose up -d smtp", 0, "ok")+ran("npm test", 0, "ok"))
 	sync()
 	editByHand(b, "up -d mailhog", "up -d smtp")
 	editByHand(b, "docker buildx install", "")
@@ -410,5 +411,13 @@ func TestAnOwnFixGoesOnceItsChangeIsKept(t *testing.T) {
 	}
 	if _, text := b.memory(); strings.Contains(text, old) || strings.Contains(text, "buildx") {
 		t.Errorf("ben\n%s", text)
+	}
+
+	// Ben leaves, and the hub's next memory waits: what he made of her line stands nowhere, so hers is back.
+	must(t, d.Admin.SetPolicy(t.Context(), func(p *hub.Policy) { p.Review = true }))
+	b.good("team", "leave", "--yes")
+	a.run()
+	if _, text := a.memory(); strings.Count(text, old) != 1 || strings.Contains(text, "up -d smtp") || !strings.Contains(text, other) {
+		t.Errorf("ben has left\n%s", text)
 	}
 }

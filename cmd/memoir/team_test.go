@@ -752,3 +752,34 @@ func TestALargeOutboxGoesInPushesWithinTheBounds(t *testing.T) {
 		t.Errorf("%d sent, at most %d bytes", sent, most)
 	}
 }
+
+// Searching finds what a member sent, with their name, also what MEMORY.md lacks, until it is withdrawn or left.
+func TestSearchingFindsWhatAMemberSent(t *testing.T) {
+	t.Parallel()
+	h := startHub(t)
+	a, b := member(t, h, "anna-1"), member(t, h, "ben-1")
+	for _, key := range []string{"one", "two"} {
+		a.said(key, "Hello.", "make fetch-gpg-keys-"+key, "")
+	}
+	a.run()
+	b.run()
+	finds := func(text string) (snippet string) {
+		t.Helper()
+		return gjson.Get(b.good("search", text, "--all", "--json"), `hits.#(session%"team:*").snippet`).String()
+	}
+	for _, key := range []string{"one", "two"} {
+		if got := finds("fetch gpg keys " + key); got != "run: `make fetch-gpg-keys-"+key+"` (from the team: anna)" {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+	a.good("forget", "one", "--yes")
+	b.run()
+	if got := finds("fetch-gpg-keys"); !strings.Contains(got, "keys-two") {
+		t.Errorf("one is forgotten: %q", got)
+	}
+	b.good("team", "leave", "--yes")
+	b.run()
+	if got := finds("fetch-gpg-keys"); got != "" || strings.Contains(b.everything()["search.db"], "fetchgpgkeys") {
+		t.Errorf("after leaving: %q", got)
+	}
+}

@@ -296,7 +296,8 @@ func (u *ui) words(ctx context.Context, question, atEnd string) (string, error) 
 	})
 }
 
-// key puts a question and returns which of some keys a person presses: of Ctrl-C and the end of input the last.
+// key puts a question and returns which of some keys a person presses: of Ctrl-C and the end of input the last. Of the
+// first other key it says which there are.
 func (u *ui) key(ctx context.Context, question, keys string) (string, error) {
 	u.push()
 	before, err := term.MakeRaw(int(u.stdin.Fd()))
@@ -308,13 +309,17 @@ func (u *ui) key(ctx context.Context, question, keys string) (string, error) {
 		fmt.Fprintln(u.errw)
 	}()
 	return u.prompt(ctx, question, func() (string, error) {
-		for pressed := make([]byte, 1); ; {
+		for pressed, wrong := make([]byte, 1), false; ; {
 			n, err := u.stdin.Read(pressed)
 			if err != nil || pressed[0] == 3 || pressed[0] == 4 { // Ctrl-C, Ctrl-D
 				return keys[len(keys)-1:], nil
 			}
 			if key := string(pressed[:n]); n > 0 && strings.Contains(keys, key) {
 				return key, nil
+			}
+			if !wrong { // an arrow is several
+				wrong = true
+				fmt.Fprintf(u.errw, "\r\nmemoir: the keys are %s ", strings.Join(strings.Split(keys, ""), ", "))
 			}
 		}
 	})

@@ -164,11 +164,14 @@ func (p *program) review(c *cli.Context) error {
 			defer to.Close()
 			failed = a.Answer(context.WithoutCancel(c.Context), to, opts, project.Project, answers...)
 		}
+		if failed == nil {
+			project, failed = p.projectOf(c, to) // its last generation has the answers
+		}
 		err = cmp.Or(failed, err)
 	}
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %s", countAre(len(answers), "line"), found.Text())
-		p.sayAnswered(answers)
+		p.sayAnswered(project, answers)
 		if !c.Bool("yes") && !p.ui.canAsk() && len(found.Lines) > 0 {
 			p.ui.sayHint("answers need a terminal, or --yes, which keeps what is new; --json lists all with evidence")
 		}
@@ -182,16 +185,22 @@ func (p *program) review(c *cli.Context) error {
 	})
 }
 
-// sayAnswered says what becomes of answers.
-func (p *program) sayAnswered(answers []operation.Answer) {
-	once, accepted := 0, 0
+// sayAnswered says what becomes of answers about a project, and how to take drops of lines back.
+func (p *program) sayAnswered(project store.ProjectRow, answers []operation.Answer) {
+	once, accepted, dropped := 0, 0, 0
 	for _, one := range answers {
 		switch {
 		case one.Line.State == "once":
 			once++
 		case one.Line.Others && one.Answer == "keep":
 			accepted++
+		case one.Answer == "drop" && one.Line.State != "unconfirmed":
+			dropped++
 		}
+	}
+	if dropped > 0 {
+		p.ui.sayHint(fmt.Sprintf("`memoir restore %d --project %s` takes back what was dropped or edited just now",
+			project.Generation-1, project.ID))
 	}
 	if accepted > 0 {
 		p.ui.say("accepted %s of others: after the next `memoir run`, agents are told them, with commands and fixes",

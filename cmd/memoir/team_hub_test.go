@@ -380,7 +380,7 @@ func TestNothingThatWasToStayIsAtAHub(t *testing.T) {
 	h.serve(there.String())
 	_, err := h.Admin.AddMember(t.Context(), "ci", hubwire.Writer, nil, false)
 	must(t, err)
-	token, err := h.Admin.NewToken(t.Context(), "ci", time.Hour)
+	_, token, err := h.Admin.NewToken(t.Context(), "ci", time.Hour)
 	must(t, err)
 	ci := scene{t: t, home: t.TempDir(), sessions: t.TempDir(), user: t.TempDir(), env: []string{"CI_TOKEN=" + token}}
 	writeSession(t, ci.sessions, "/srv/gone", 3, "From now on always use canary-container.")

@@ -312,13 +312,13 @@ func (u Usage) Add(v Usage) Usage {
 // Tokens estimates the tokens of a text: 4 bytes per token, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
-// Count returns a number with its noun: "1 session", "3 sessions", "2 memories".
+// Count returns a number with its noun: "1 session", "3 sessions", "2 memories", "2 days".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	if strings.HasSuffix(what, "y") {
-		what = strings.TrimSuffix(what, "y") + "ie"
+	if stem, ends := strings.CutSuffix(what, "y"); ends && !strings.HasSuffix(stem, "a") {
+		what = stem + "ie"
 	}
 	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -117,15 +117,16 @@ func (a Admin) NewCode(ctx context.Context, name string) (code string, err error
 	})
 }
 
-// NewToken returns a token of a member for machines that cannot join, such as containers. All of them are one machine,
-// of which any may have been taken over, so it neither replaces nor revokes a token.
-func (a Admin) NewToken(ctx context.Context, name string, life time.Duration) (token string, err error) {
+// NewToken returns a token of a member for machines that cannot join, such as containers, and the id that revokes it.
+// All of them are one machine, of which any may have been taken over, so it neither replaces nor revokes a token.
+func (a Admin) NewToken(ctx context.Context, name string, life time.Duration) (id int64, token string, err error) {
 	token = rand.Text()
-	return token, a.member(ctx, "token add", name, "", func(tx pgx.Tx, org, member int64) error {
-		_, err := tx.Exec(ctx, `INSERT INTO memoir.token (hash, organisation, member, machine, expires, shared)
-			VALUES ($1, $2, $3, 'containers', now() + $4::interval, true)`, hashOf(token), org, member, life)
-		return err
+	err = a.member(ctx, "token add", name, "", func(tx pgx.Tx, org, member int64) error {
+		return tx.QueryRow(ctx, `INSERT INTO memoir.token (hash, organisation, member, machine, expires, shared)
+			VALUES ($1, $2, $3, 'containers', now() + $4::interval, true) RETURNING id`, hashOf(token), org, member, life).
+			Scan(&id)
 	})
+	return id, token, err
 }
 
 func addCode(ctx context.Context, tx pgx.Tx, org, member int64, code string) error {

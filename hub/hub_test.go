@@ -326,7 +326,7 @@ func TestATokenOfContainersReplacesAndRevokesNone(t *testing.T) {
 	t.Parallel()
 	d := hubtest.NewDatabase(t)
 	laptop := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))
-	token, err := d.Admin.NewToken(t.Context(), "anna", time.Hour)
+	_, token, err := d.Admin.NewToken(t.Context(), "anna", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func TestARefusalChangesNothingAndIsInTheAudit(t *testing.T) {
 	}
 	stranger := join(t, w.url, code)
 	stranger.push("github.com/other/secret", statement("secret"))
-	containers, err := w.Admin.NewToken(t.Context(), "boss", time.Hour)
+	_, containers, err := w.Admin.NewToken(t.Context(), "boss", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

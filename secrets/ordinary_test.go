@@ -93,6 +93,8 @@ var ordinary = []string{
 	"setValue(\"application/json2\", forHTTPHeaderField: \"Content-Type\")", "proxy_set_header X-Token $http_x_token;", "\"Basic authentication\"", "token \"identifier-of-a-thing\"",
 	"case \"token\" \"8f3a\"", "secret    name-of-the-secret-in-the-vault", "SecretID: none", "encrypt = \"yes\"", "\"a\" \"b2\"\n", "\"GET\" \"/index2.html\"\n",
 	"password: config.password2", "password: settings.sha256", "password = user.oauth2Token", "password: AgB" + strings.Repeat("k3Jd9sLq0WmZx7Yt2Rv5", 12),
+	"docker run --name auth -p 8080:80 nginx", "docker compose run auth -p 127.0.0.1:8080:80", "acmectl auth login -p my-project-123",
+	"acmectl login -p \"$PASSW0RD1\"", "pytest -k auth -p no:cacheprovider", "npm run login -- -p src/auth/tsconfig2", "git show auth -p a1b2c3d4e5",
 	"docker login -u ci -p $CI_JOB_TOKEN registry.test", "sed -i \"s/password=.*/password=$NEW/\" app.conf", "/verify/the-mail-address-of-a-person-who-asked",
 	"otp = \"enabled\"", "option key 'ifname'", "community = \"public\"", "{\"type\":\"token\",\"value\":\"identifier\"}", "a \\/ b.c\\/d: 2",
 	">>> settings.SECRET_KEY\n'django.core.key'\n", ">>> user.token\n'identifier'\n", "primaryKey: 'user_account_id'", "bcrypt('password')",

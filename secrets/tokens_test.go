@@ -85,6 +85,8 @@ var placed = []struct{ name, rule, before, form, after string }{
 	{"a table", "aws-secret-access-key", "||  SecretAccessKey |  ", aws, "   ||\n"},
 	{"an account's token", "paired-secret", `new Client("` + "A" + "C0123456789abcdef0123456789abcdef\", \"", "{{hex32}}", `")`},
 	{"docker", "command-password", "docker login --username deploy --password ", "{{camel}}", " registry.test"},
+	{"a tool that logs in", "login-password", "acmectl login --user ci -p ", "{{camel}}", "\n"},
+	{"a tool's subcommand", "login-password", "./acmectl --url=https://x.test auth login -p='", "{{camel}}", "'\n"},
 	{"svn", "command-password", "svn co --username dana --password ", "{{camel}}", " https://svn.test/x"},
 	{"gpg", "command-password", "gpg --batch --passphrase ", "{{camel}}", " -d x.gpg"},
 	{"jarsigner", "command-password", "jarsigner -keypass ", "{{camel}}", " -keystore k.jks a.jar x\n"},

@@ -142,8 +142,9 @@ func (r run) checkDays() error {
 // addToken prints a token of the member that is the first argument.
 func (r run) addToken() error {
 	days := r.Int("days")
-	token, err := r.org.NewToken(r.ctx, r.args[0], time.Duration(days)*24*time.Hour)
-	return r.secret(token, err, "the token ends after %d days; who has it is %s", days, r.args[0])
+	id, token, err := r.org.NewToken(r.ctx, r.args[0], time.Duration(days)*24*time.Hour)
+	return r.secret(token, err, "the token ends after %s; who has it is %s; `memoir-hub token revoke %d` ends it before",
+		memoir.Count(days, "day"), r.args[0], id)
 }
 
 func generationCommands() []*cli.Command {

@@ -376,9 +376,10 @@ func (p *program) notesOf(c *cli.Context, home, project string) (notes entry.Not
 	return entry.Injected(c.Context, st, project)
 }
 
-// memoryOf finds the project of a place: by its remote, which needs no database, else by the registry.
+// memoryOf finds the project of a place: by its remote or what was pulled here, which needs no database, else
+// by the registry.
 func (p *program) memoryOf(c *cli.Context, home string, here place) (string, error) {
-	if here.sure() {
+	if here.sure(home) {
 		if _, err := os.Lstat(memory.At(home, here.project.ID).Link()); err == nil {
 			return here.project.ID, nil
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/store"
 	"memoir/team"
 	hubwire "memoir/team/wire"
@@ -17,13 +18,16 @@ func memberCommands(p *program) []*cli.Command {
 		teamSubcommand(p.acceptTeam, "accept", "[PROJECT]", "look at a generation of the hub that waits, and accept it",
 			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
 				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
-				"get, and asks; without a terminal it needs --yes. --json alone accepts nothing. What members send\n"+
-				"does not wait: the others receive it at once. A key such as github.com/acme/shop names a project that\n"+
-				"you do not share. With --without it instead removes the line of MEMORY.md that has TEXT, from every\n"+
-				"generation and for all. The next one waits without it.",
+				"get, and asks. Without a terminal it needs --yes, which takes the newest one even if nobody has seen\n"+
+				"it: with --generation N it takes none but the one that was shown as N. --json alone accepts nothing.\n"+
+				"What members send does not wait: the others receive it at once. A key such as github.com/acme/shop\n"+
+				"names a project that you do not share. With --without it instead removes the line of MEMORY.md that\n"+
+				"has TEXT, from every generation and for all. The next one waits without it.",
 			[]cli.Flag{
+				&cli.Int64Flag{Name: "generation", Usage: "accept the generation `N` that was shown, and no other",
+					DefaultText: "the newest"},
 				&cli.StringSliceFlag{Name: "without", Usage: "leave the line that has `TEXT` out; may be repeated"}, yesFlag()},
-			"memoir team accept", "memoir team accept github.com/acme/shop --yes",
+			"memoir team accept", "memoir team accept github.com/acme/shop --generation 8 --yes",
 			"memoir team accept --without 'sort the queue by age'"),
 		teamSubcommand(p.machines, "machines", "", "list your machines at the hub",
 			"Lists the machines that have joined as you, with their ids. With --revoke the hub refuses another one\n"+
@@ -52,8 +56,12 @@ func (p *program) acceptTeam(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		without := c.StringSlice("without")
+		without, named := c.StringSlice("without"), c.Int64("generation")
+		other := func(w team.Waiting) bool { return c.IsSet("generation") && w.Generation != named }
 		w, err := team.Accept(c.Context, o, key, without, func(w team.Waiting) (bool, error) {
+			if other(w) {
+				return false, nil
+			}
 			if c.Bool("json") {
 				return c.Bool("yes"), nil
 			}
@@ -66,13 +74,17 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			}
 			return true, p.confirm(c, do, "")
 		})
+		if err == nil && other(w) {
+			err = memoir.Errorf(memoir.CodeChanged, "`memoir team accept "+key+"` shows what waits",
+				"generation %d of %s is not the newest that waits, so nothing is changed", named, id)
+		}
 		return p.result(c, err, w, func() {
 			if len(without) > 0 {
 				p.ui.say("accepted nothing: the hub makes the next generation of %s, without %s", id,
 					count(len(without), "line"))
 				p.ui.sayHint("if the project is reviewed, machines go on telling a published line until that generation is " +
-					"accepted, with all else that is new in it: in a minute `memoir team accept " + key + " --yes` does " +
-					"that, and without --yes it shows the changes first")
+					"accepted, with all else that is new in it: in a minute `memoir team accept " + key + "` shows it, and " +
+					"with `--generation N --yes` accepts the one that it showed")
 				return
 			}
 			if w.Generation == 0 {

@@ -19,6 +19,7 @@ import (
 	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
+	"memoir/team"
 )
 
 type place struct {
@@ -28,9 +29,11 @@ type place struct {
 	status  project.Status
 }
 
-// sure reports whether the id of the project is that of the registry, if it has the project. A path may have been
-// another project's.
-func (p place) sure() bool { return p.status.OK() && !filepath.IsAbs(p.project.Identity) }
+// sure reports whether the id of the project is that of the registry, if it has the project, or that of a memory which
+// the home has pulled here. A path may have been another project's.
+func (p place) sure(home string) bool {
+	return p.status.OK() && (!filepath.IsAbs(p.project.Identity) || team.IsPulled(home, p.project.ID))
+}
 
 // identify finds the project of a directory without the registry.
 func (p *program) identify(settings config.Settings, dir string) place {
@@ -220,7 +223,7 @@ func (p *program) projectID(c *cli.Context) (home, id string, err error) {
 		if err != nil {
 			return opts.Home, "", err
 		}
-		if here.sure() && isProjectFolder(opts.Home, here.project.ID) {
+		if here.sure(opts.Home) && isProjectFolder(opts.Home, here.project.ID) {
 			return opts.Home, here.project.ID, nil
 		}
 	}

@@ -306,8 +306,17 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	if out := a.good("team", "accept", appKey, "--json"); strings.Contains(out, worse) || gjson.Get(out, "generation").Int() != newest+1 {
 		t.Error(out)
 	}
-	if out := a.good("team", "accept", appKey, "--yes", "--json"); !gjson.Get(out, "accepted").Bool() {
+	accept := func(n int64) []string {
+		return []string{"team", "accept", appKey, "--yes", "--json", "--generation", fmt.Sprint(n)}
+	}
+	if code, _, out := a.memoir(accept(newest)...); code != exitFailed || !strings.Contains(out, "is not the newest that waits") {
+		t.Errorf("another one than was shown: %d %s", code, out)
+	}
+	if out := a.good(accept(newest + 1)...); !gjson.Get(out, "accepted").Bool() {
 		t.Error(out)
+	}
+	if code, _, out := a.memoir(accept(newest + 1)...); code != exitFailed || !strings.Contains(out, "is not the newest that waits") {
+		t.Errorf("none waits: %d %s", code, out)
 	}
 	if _, _, said := a.memoir("team", "accept", appKey, "--yes"); !strings.Contains(said, "no generation of app-") || !strings.Contains(said, "waits") {
 		t.Error(said)
@@ -371,7 +380,7 @@ func TestNothingThatWasToStayIsAtAHub(t *testing.T) {
 	h.serve(there.String())
 	_, err := h.Admin.AddMember(t.Context(), "ci", hubwire.Writer, nil, false)
 	must(t, err)
-	token, err := h.Admin.NewToken(t.Context(), "ci", time.Hour)
+	_, token, err := h.Admin.NewToken(t.Context(), "ci", time.Hour)
 	must(t, err)
 	ci := scene{t: t, home: t.TempDir(), sessions: t.TempDir(), user: t.TempDir(), env: []string{"CI_TOKEN=" + token}}
 	writeSession(t, ci.sessions, "/srv/gone", 3, "From now on always use canary-container.")

@@ -384,7 +384,7 @@ func (h *teamHub) protocolCodes() (code, token string) {
 	must(h.t, err)
 	_, err = h.Admin.AddMember(h.t.Context(), "ci", hubwire.Writer, nil, false)
 	must(h.t, err)
-	token, err = h.Admin.NewToken(h.t.Context(), "ci", time.Hour)
+	_, token, err = h.Admin.NewToken(h.t.Context(), "ci", time.Hour)
 	must(h.t, err)
 	return code, token
 }

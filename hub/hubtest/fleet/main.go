@@ -92,7 +92,7 @@ func start(cluster *hubtest.Cluster, program string, debounce time.Duration) (*f
 		if _, err := f.db.Admin.AddMember(f.ctx, name, wire.Writer, nil, false); err != nil {
 			return nil, err
 		}
-		token, err := f.db.Admin.NewToken(f.ctx, name, 24*time.Hour)
+		_, token, err := f.db.Admin.NewToken(f.ctx, name, 24*time.Hour)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -135,16 +136,19 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 
 // Alone returns the memory of a home that has nothing else: the lines of the base are told, and skills stay away, since
 // nobody there accepts any. Nor is told what agents wrote of their work: git has it, and they may have listened to
-// strangers; nor a command with an address; nor what may have repaired a failure by chance, in one session.
+// strangers; nor a command with an address; nor what fixed a failure in one session, which chance or an attacker may
+// have brought there.
 func (b *Base) Alone(project memoir.Project) memoir.Consolidation {
 	in := Input{Project: project, Base: b, Accepted: map[string]int64{}}
 	out, _ := in.based(projectName(project), memoryBudget, DefaultMemoryBytes)
-	untellable := map[string]bool{} // lines
+	untellable, first := map[string]bool{}, map[string]string{} // lines; of a fix, what its session is counted as
 	for _, e := range b.Sessions {
 		for _, st := range e.Statements {
-			_, again := untellable[LineOf(st)]
-			untellable[LineOf(st)] = extract.Posted(st.Signal) || extract.Fetches(st) ||
-				extract.Chance(st) && !again
+			line, as := LineOf(st), memoir.CountedAs(e.SessionKey)
+			first[line] = cmp.Or(first[line], as)
+			was, seen := untellable[line]
+			untellable[line] = extract.Posted(st.Signal) || extract.Fetches(st) ||
+				st.Fix != "" && (!seen || was && first[line] == as)
 		}
 	}
 	told := readPage(out.MemoryMD)

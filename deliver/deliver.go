@@ -235,14 +235,14 @@ func (r Reader) open(file string) ([]byte, error) {
 }
 
 // trusted reports whether a statement may be told: it has no command and no agent wrote it of their work, it is of this
-// person, or they accepted it. Where nobody can, commands are told that name no address.
+// person, or they accepted it. Where nobody can, commands are told that name no address, and fixes of several sessions.
 func (r Reader) trusted(k Known) bool {
 	posted := extract.Posted(k.Signal)
 	if k.Command+k.Fix == "" && !posted || memoir.MemberOf(k.Session) == "" {
 		return true
 	}
 	if r.Accepted == nil {
-		return !posted && !extract.Fetches(k.Statement)
+		return !posted && !extract.Fetches(k.Statement) && (k.Fix == "" || k.times > 1)
 	}
 	accepted, err := r.Accepted()
 	return err == nil && consolidate.Accepted(accepted, k.Statement)

@@ -34,7 +34,7 @@ func published(t *testing.T, sessions map[string][]memoir.Statement, change func
 	md, lines := "# Memory\n", map[string]memoir.LineOrigin{}
 	anchors := map[string][]memoir.Anchor{}
 	var all []memoir.Extraction
-	for _, key := range []string{"team:alice-1f", "team:ben-1f", "codex:new", "codex:old"} {
+	for _, key := range []string{"team:alice-1f", "team:ben-1f", "team:ben-2f", "codex:new", "codex:old"} {
 		e := memoir.Extraction{SessionKey: key, ProjectID: project, Statements: sessions[key], EndedAt: time.Unix(1e9, 0)}
 		e.Identify()
 		all = append(all, e)
@@ -289,6 +289,22 @@ func TestAMembersCommandIsToldOnceAPersonAcceptedIt(t *testing.T) {
 		r.Accepted = func() (map[string]int64, error) { return map[string]int64{key: accepted}, nil }
 		if text, err := r.OnEdit("a/b.go", always); err != nil || (text != "") != want {
 			t.Errorf("after an edit, %d: %q %v", accepted, text, err)
+		}
+	}
+}
+
+// An error may be chosen with its fix, so where nobody reviews one session is not enough.
+func TestWhereNobodyReviewsAFixOfOneSessionIsNotTold(t *testing.T) {
+	t.Parallel()
+	theirs := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
+	theirs.Paths = []string{"a/b.go"}
+	for second, want := range map[string]bool{"team:ben-1f": false, "team:ben-2f": true} { // the first has the same session
+		r := published(t, map[string][]memoir.Statement{"team:alice-1f": {theirs}, second: {theirs}}, nil)
+		r.Accepted = nil
+		failed, err := r.AfterFailure("cargo test x --lib", noLibrary+"\n", always)
+		edited, errEdit := r.OnEdit("a/b.go", always)
+		if err != nil || errEdit != nil || (failed != "") != want || (edited != "") != want {
+			t.Errorf("%s: %q %v, %q %v", second, failed, err, edited, errEdit)
 		}
 	}
 }

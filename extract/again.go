@@ -95,10 +95,6 @@ func Evident(st memoir.Statement) bool {
 	})
 }
 
-// Chance reports whether a failure may have gone without what is said to have repaired it: another command, to which
-// the error does not point.
-func Chance(st memoir.Statement) bool { return st.Signal == signalRepaired && !Evident(st) }
-
 // Fetches reports whether a statement's command, or what passed after it, names an address that is not of its own
 // machine, or hands what it reads to a shell. Whoever made the session may have chosen it.
 func Fetches(st memoir.Statement) bool {

@@ -72,8 +72,10 @@ func (r Reader) AfterFailure(line, output string, first func(Known) bool) (strin
 			all, err = append(all, some...), cmp.Or(err, fault)
 		}
 	}
+	since := slices.Clone(all) // it may say that a fix was none, also of one that was published
 	all = slices.DeleteFunc(all, func(k Known) bool {
-		return k.Kind != memoir.StatementFailure || !failed.Same(k.Statement) || !r.trusted(k)
+		return k.Kind != memoir.StatementFailure || !failed.Same(k.Statement) || !r.trusted(k) ||
+			slices.ContainsFunc(since, func(s Known) bool { return s.At >= k.At && extract.Disproves(s.Statement, k.Statement) })
 	})
 	slices.SortStableFunc(all, newestFirst)
 	all = all[:min(len(all), maxSame)]

@@ -83,6 +83,8 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 	gone.Anchors = []memoir.Anchor{{Path: "Cargo.toml", Text: "core"}}
 	refuted, told := library, library
 	repair := failedThen("cargo test cache", noLibrary, "rm -r out")
+	vain := library
+	vain.Kind, vain.Signal, vain.Text = memoir.StatementClaim, "vain", "not "+library.Text
 	refuted.Kind, refuted.Outcome = memoir.StatementRefuted, "2026-05-03"
 	told.Stands = "AGENTS.md"
 	long := failedThen("cargo test "+strings.Repeat("x", 900)+" --lib", noLibrary, "cargo test cache")
@@ -117,6 +119,7 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		"said by this session":         {sessions{"codex:since": {library}}, "since", nil, ""},
 		"said, but does not agree":     {sessions{"codex:old": {library}, "codex:since": {other}}, "now", nil, ""},
 		"said by a second session":     {sessions{"codex:old": {repair}, "codex:since": {repair}}, "now", nil, "then `rm -r out` passed."},
+		"said since to repair nothing": {sessions{"codex:old": {library}, "codex:since": {vain}}, "now", nil, ""},
 		"said again of a removed line": {sessions{"codex:old": {library}, "codex:since": {library}}, "now", func(string) string { return "# Memory\n" }, ""},
 		"a long command":               {sessions{"codex:old": {long}}, "now", nil, "xxx…`; then `cargo test cache` passed."},
 	} {

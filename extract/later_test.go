@@ -235,24 +235,32 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 			`=> answered: "Where do drafts lie?"="` + answer + `"`, "a " + answer}
 	}
 	agents := []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop."}
+	vite := func(then ...string) []string {
+		return append([]string{"> `billing` has been renamed to `ledger`.", "! make web", "=> vite: command not found"}, then...)
+	}
 	for name, test := range map[string]struct {
 		kind           memoir.StatementKind
 		earlier, later []string
 		want           bool
 	}{
-		"another answer":            {memoir.StatementDecision, choice("Redis", ""), choice("SQLite", ""), true},
-		"the same answer":           {memoir.StatementDecision, choice("Redis", ""), choice("Redis", ""), false},
-		"the refused is accepted":   {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm run test:unit", "x it misses the client", "$ npm test"}, true},
-		"another refusal":           {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:quick"}, false},
-		"a fix that failed":         {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npx playwright install", "=> Error: no such host", "$ npm ci", "$ npx playwright install"}, true},
-		"another failure":           {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npm run unit", "=> Error: no such host", "$ npm ci", "$ npm run unit"}, false},
-		"a target that is gone":     {memoir.StatementCommand, []string{"$ make lint", "=> ok"}, agents, true},
-		"a command that is refused": {memoir.StatementCommand, []string{"~ a.go", "$ mise run test:ci", "=> ok", "$ git commit -m 'fix: retry'"}, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, true},
-		"a refused one that passes": {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run test:ci", "=> ok"}, true},
-		"another one that passes":   {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run lint", "=> ok"}, false},
-		"a target that came":        {memoir.StatementFailure, agents, []string{"$ make lint", "=> ok"}, true},
-		"a name that changed":       {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `ledger` has been renamed to `books`."}, true},
-		"another name":              {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `queue` has been renamed to `books`."}, false},
+		"another answer":                {memoir.StatementDecision, choice("Redis", ""), choice("SQLite", ""), true},
+		"the same answer":               {memoir.StatementDecision, choice("Redis", ""), choice("Redis", ""), false},
+		"the refused is accepted":       {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm run test:unit", "x it misses the client", "$ npm test"}, true},
+		"another refusal":               {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:quick"}, false},
+		"a fix that failed":             {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npx playwright install", "=> Error: no such host", "$ npm ci", "$ npx playwright install"}, true},
+		"a repair that repairs nothing": {memoir.StatementFailure, vite("$ npm install vite", "$ make web"), vite("$ npm install vite", "=> up to date", "! make web", "=> vite: command not found"), true},
+		"one that leads to another":     {memoir.StatementFailure, vite("$ npm install vite", "$ make web"), vite("$ npm install vite", "! make web", "=> Error: no config was loaded", "$ npm run setup", "$ make web"), true},
+		"one that leads to a bug":       {memoir.StatementFailure, vite("$ npm install vite", "$ make web"), vite("$ npm install vite", "! make web", "=> Error: no config was loaded"), false},
+		"one before an edit":            {memoir.StatementFailure, vite("$ npm install vite", "$ make web"), vite("$ npm install vite", "~ a.js", "! make web", "=> vite: command not found"), false},
+		"another repair for nothing":    {memoir.StatementFailure, vite("$ npm install vite", "$ make web"), vite("$ npm install vue", "! make web", "=> vite: command not found"), false},
+		"another failure":               {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npm run unit", "=> Error: no such host", "$ npm ci", "$ npm run unit"}, false},
+		"a target that is gone":         {memoir.StatementCommand, []string{"$ make lint", "=> ok"}, agents, true},
+		"a command that is refused":     {memoir.StatementCommand, []string{"~ a.go", "$ mise run test:ci", "=> ok", "$ git commit -m 'fix: retry'"}, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, true},
+		"a refused one that passes":     {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run test:ci", "=> ok"}, true},
+		"another one that passes":       {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run lint", "=> ok"}, false},
+		"a target that came":            {memoir.StatementFailure, agents, []string{"$ make lint", "=> ok"}, true},
+		"a name that changed":           {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `ledger` has been renamed to `books`."}, true},
+		"another name":                  {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `queue` has been renamed to `books`."}, false},
 	} {
 		var all []memoir.Extraction
 		for day, lines := range [][]string{test.earlier, test.later} {

@@ -3,28 +3,68 @@ package extract
 import (
 	"slices"
 	"strings"
+
+	"memoir"
 )
 
 // repaired is the signal of failures that one command repaired: a command fails with an error line, one command that
 // changes something passes, and the same command passes. No file is edited in between, and nothing else passes but
-// readings.
+// readings. A command that passed and left the failure is a claim, which overturns that it repaired it (later.go).
 func repaired(s *session) []candidate {
 	var out []candidate
 	for i, r := range s.runs {
 		if r.status != statusFailed || r.filter || len(r.text) > 2*maxCommand || strings.Contains(r.text, "\n") || r.looks() {
 			continue
 		}
-		remedy, again := s.repair(r, s.runsAfter(i))
-		if again == nil {
+		later, why := s.runsAfter(i), r.cause()
+		if why == "" || len(why) > maxMessageLine {
 			continue
 		}
-		if why := r.cause(); why != "" && len(why) <= maxMessageLine {
+		add := func(signal string, remedy, again *run) *candidate {
 			c := failure(r, why, remedy.text, remedy.item)
-			c.Signal, c.Items = signalRepaired, slices.Compact([]int{r.item, remedy.item, again.item})
+			c.Signal, c.Items = signal, slices.Compact([]int{r.item, remedy.item, again.item})
 			out = append(out, c)
+			return &out[len(out)-1]
+		}
+		if remedy, again := s.repair(r, later); again != nil {
+			add(signalRepaired, remedy, again)
+		}
+		tried, again := s.vain(r, later)
+		for _, l := range tried {
+			c := add(signalVain, l, again)
+			c.Kind, c.Text = memoir.StatementClaim, strings.Replace(c.Text, "; fixed by", "; not fixed by", 1)
 		}
 	}
 	return out
+}
+
+// vain returns the commands that passed before the same command failed again without an edit: in the same way, or in
+// another one that a command then repaired. It stops where the same command passes.
+func (s *session) vain(r *run, later []*run) (tried []*run, again *run) {
+	for i, l := range later {
+		switch {
+		case s.editedBetween(r.item, l.item):
+			return nil, nil
+		case l.text != r.text || l.dir != r.dir:
+			if !l.filter && !l.looks() && !sameHead(r, l) && l.mayChange() {
+				tried = append(tried, l)
+			}
+		case l.status == statusPassed:
+			return nil, nil
+		case l.status == statusFailed && len(tried) > 0:
+			if _, passed := s.repair(l, later[i+1:]); passed == nil && signatureOf(l.cause()) != signatureOf(r.cause()) {
+				return nil, nil
+			}
+			return tried, l
+		}
+	}
+	return nil, nil
+}
+
+// Disproves reports whether a statement says that what repaired a failure in another one did not repair the same one.
+func Disproves(st, other memoir.Statement) bool {
+	return st.Signal == signalVain && st.Kind == memoir.StatementClaim && other.Signal != st.Signal &&
+		st.Fix == other.Fix && st.Command == other.Command && st.Dir == other.Dir && st.Signature == other.Signature
 }
 
 // repair returns the one command that changed something before the same command passed; nil if there is none, or more.
@@ -46,11 +86,14 @@ func (s *session) repair(r *run, later []*run) (remedy, again *run) {
 }
 
 // changes reports whether a command passed and changed something that is not a file of the project.
-func (r *run) changes() bool {
+func (r *run) changes() bool { return r.mayChange() && !didNothing(r.call.output) }
+
+// mayChange is changes, whatever the command printed.
+func (r *run) mayChange() bool {
 	purpose, _ := r.purpose()
 	return r.status == statusPassed && !r.dynamic && len(r.text) <= maxCommand && r.target == "" &&
 		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
-		(!Checks(purpose) || slices.Contains(r.args, "install")) && !didNothing(r.call.output)
+		(!Checks(purpose) || slices.Contains(r.args, "install"))
 }
 
 // looks reports whether a command only reads.

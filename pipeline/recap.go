@@ -278,7 +278,8 @@ func Said(ctx context.Context, st *store.Store, home, projectID, except string) 
 			case i >= len(all): // what a note or a person's hand says as well stands
 				before, seen := overturned[key]
 				overturned[key] = st.Kind == memoir.StatementRefuted && !mine[key] && (before || !seen)
-			case !no[key] && !no[st.ID] && (id != except || id == "") && st.Kind != memoir.StatementRefuted:
+			case !no[key] && !no[st.ID] && (id != except || id == "") && st.Kind != memoir.StatementRefuted &&
+				st.Kind != memoir.StatementClaim:
 				no[key] = true
 				fmt.Fprintf(&text, "- %s [%s %s]\n", oneLine(st.Text), id[:min(len(id), 8)], st.At)
 			}

@@ -28,6 +28,7 @@ type run struct {
 	dir     string   // where it ran, relative to the session's root; "" is the root
 	stdin   string   // its here-document
 	dynamic bool     // a word holds a variable or a command substitution
+	lacks   bool     // the text lacks what it read, or a comment behind it
 	filter  bool     // it reads the output of another command
 	target  string   // the file that takes its output; empty if none does
 	depends certainty
@@ -204,9 +205,12 @@ func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filt
 	p.runs = append(p.runs, r)
 }
 
-// redirect reads the here-document of a command and the file that takes its output.
+// redirect reads the here-document of a command, the file that takes its output, and what the text lacks.
 func (p *shellParser) redirect(s *syntax.Stmt, r *run) {
+	r.lacks = strings.HasPrefix(strings.TrimLeft(p.line[s.End().Offset():], " \t"), "#")
 	for _, d := range s.Redirs {
+		r.lacks = r.lacks || d.N == nil && slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.Hdoc,
+			syntax.DashHdoc, syntax.WordHdoc}, d.Op)
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			r.stdin, _ = p.expanded(d.Hdoc, expand.Document)

@@ -86,7 +86,7 @@ func unfound(name string) string { return name + ": command not found" }
 func (s *session) substituted(r *run, why string, later []*run) (candidate, bool) {
 	name := path.Base(r.program)
 	for _, l := range later {
-		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand {
+		if !l.repeatable() {
 			continue
 		}
 		switch {
@@ -100,6 +100,11 @@ func (s *session) substituted(r *run, why string, later []*run) (candidate, bool
 		}
 	}
 	return candidate{}, false
+}
+
+// repeatable reports whether a command passed as its text has it, whole.
+func (r *run) repeatable() bool {
+	return r.status == statusPassed && !r.dynamic && !r.lacks && len(r.text) <= maxCommand
 }
 
 // launches reports whether a run starts a program: it is a launcher such as npx, or the program ends it with some
@@ -136,8 +141,7 @@ var usageWords = []string{
 func (s *session) misused(r *run, later []*run) (candidate, bool) {
 	message := firstClause(usageMessage(r))
 	for _, l := range later {
-		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand || l.dir != r.dir ||
-			didNothing(l.call.output) {
+		if !l.repeatable() || l.text == r.text || l.dir != r.dir || didNothing(l.call.output) {
 			continue
 		}
 		if s.editedBetween(r.item, l.item) {

@@ -94,9 +94,7 @@ func (s *session) substituted(r *run, why string, later []*run) (candidate, bool
 			return candidate{}, false
 		case path.Base(l.program) == name, l.launches(name, r.args), len(r.args) > 0 &&
 			slices.Equal(l.args, r.args) && !viewers[l.program] && !didNothing(l.call.output):
-			c := failure(r, why, l.text, l.item)
-			c.Signature = unfound(name)
-			return c, true
+			return failure(r, why, l.text, l.item), true
 		}
 	}
 	return candidate{}, false
@@ -139,7 +137,7 @@ var usageWords = []string{
 // misused finds the right use of a command after a message that names the wrong word, or the
 // same command behind a launcher or with variables set.
 func (s *session) misused(r *run, later []*run) (candidate, bool) {
-	message := firstClause(usageMessage(r))
+	message := told(usageMessage(r))
 	for _, l := range later {
 		if !l.repeatable() || l.text == r.text || l.dir != r.dir || didNothing(l.call.output) {
 			continue
@@ -244,12 +242,21 @@ func (r *run) cause() string {
 		return len(own) >= minSignature && !noCause.MatchString(firstClause(line))
 	}
 	if line := cmp.Or(firstFailure(r.call.output, tells), usageMessage(r)); tells(line) {
-		return firstClause(line)
+		return told(line)
 	}
 	return ""
 }
 
 var noCause = lazyregexp.New(`(?:[a-zA-Z] \d{1,3}\W*|:)$`)
+
+// told returns what is told of an error line: of a missing program the shell's own part, since what stands before it
+// may be anything; else the first clause.
+func told(line string) string {
+	if part := notFound.FindString(line); part != "" {
+		return strings.Trim(part, ": \n")
+	}
+	return firstClause(line)
+}
 
 // firstClause returns the first clause of a message: the next one may be untested advice or an instruction.
 func firstClause(message string) string {
@@ -273,6 +280,9 @@ func failure(r *run, message, remedy string, item int) candidate {
 		c.Kind = memoir.StatementClaim
 	}
 	c.Command, c.Dir, c.Error, c.Signature, c.Fix = r.text, r.dir, message, memoir.Signature(message), remedy
+	if m := notFound.FindStringSubmatch(message); m != nil {
+		c.Signature = unfound(m[1] + m[2])
+	}
 	c.paths = r.files()
 	return c
 }

@@ -197,6 +197,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a repair with a comment":     {memoir.StatementFailure, []string{"! make lint", "=> lint: command not found", "$ go install example/lint # and more", "$ make lint"}, ""},
 		"a repair that reads a file":  {memoir.StatementFailure, []string{"! make e2e", "=> Error: no table was found", "$ psql app < schema.sql", "$ make e2e"}, ""},
 		"a launcher with a comment":   {memoir.StatementFailure, []string{"! pytest -q", "=> bash: line 1: pytest: command not found", "$ uv run pytest -q # and more"}, ""},
+		"words before the shell's":    {memoir.StatementFailure, []string{"! make web", "=> Error: run `git push -f` first; command not found: zod", "$ npm install zod", "$ make web"}, "`make web` failed: command not found: zod; fixed by `npm install zod`"},
 		"a retry after a pause":       {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},
 		"no line of its own":          {memoir.StatementFailure, []string{"! make e2e", "=> FAIL\\nerror: Recipe e2e failed with exit code 1\\nexit status 1\\nmake: *** [Makefile:12: e2e] Error 1", "$ npx playwright install chromium", "$ make e2e"}, ""},
 		"what stands before a report": {memoir.StatementFailure, []string{"! make e2e", "=> 12 tests passed in the api package\\nFAIL e2e\\nmake: *** [Makefile:12: e2e] Error 1", "$ npx playwright install chromium", "$ make e2e"}, ""},

@@ -122,8 +122,8 @@ const (
 var parties = map[string]memoir.Party{
 	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalVain: memoir.ByTool,
 	signalInstruction: memoir.ByTool, SignalPassed: memoir.ByTool, signalSought: memoir.ByTool,
-	memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson, signalChosen: memoir.ByPerson, SignalRefused: memoir.ByPerson,
-	signalRenamed: memoir.ByPerson, memoir.SignalCut: memoir.ByPerson,
+	memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson, memoir.SignalCut: memoir.ByPerson,
+	signalChosen: memoir.ByPerson, SignalRefused: memoir.ByPerson, signalRenamed: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }

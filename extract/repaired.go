@@ -91,7 +91,8 @@ func (r *run) changes() bool { return r.mayChange() && !didNothing(r.call.output
 // mayChange is changes, whatever the command printed.
 func (r *run) mayChange() bool {
 	purpose, _ := r.purpose()
-	return r.repeatable() && r.target == "" && !strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
+	return r.repeatable() && r.target == "" &&
+		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
 		(!Checks(purpose) || slices.Contains(r.args, "install"))
 }
 

@@ -46,7 +46,7 @@ TESTS := test commands raced plain lint forbidden torture
 # SQLite with -Og compiles in half the time of -O1; its tests take some 5 % more. ccache compiles it once for the builds
 # with and without the race detector, which differ in the seed alone.
 $(TESTS): export CGO_CFLAGS := -Og -g0
-$(TESTS): export CC := $(if $(shell command -v ccache),ccache )$(shell go env CC)
+$(TESTS): export CC := $(firstword $(wildcard /usr/lib/ccache/gcc /usr/lib64/ccache/gcc) $(shell go env CC))
 $(TESTS): export CCACHE_SLOPPINESS := random_seed
 # The compiler and the tests collect garbage less often: a fifth of their time for some hundred megabytes.
 $(TESTS): export GOGC := 400

@@ -3,11 +3,11 @@
 # Directories called testdata are not matched by ./... and are named here.
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture ./testdata/cmd/screens ./testdata/browser
 
-# Packages that are built in seconds are tested first, and the one that only SQLite keeps. RACED are those whose goroutines share memory; they run with the
+# Packages that are built in seconds are tested first. RACED are those whose goroutines share memory; they run with the
 # race detector, without which the tests are several times faster. So do the tests SHARED of other packages. The tests
 # SERIAL of RACED take long and share nothing.
 QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/failpoint memoir/internal/lazyregexp \
-	memoir/internal/yamledit memoir/testdata
+	memoir/internal/yamledit
 RACED := memoir/hub memoir/pipeline memoir/lease memoir/model memoir/pages memoir/store
 SHARED := ^Test(Walk|AScannerServesManyAtOnce|ADFAStaysRight|ReadersSeeWholeGenerationsOnly)
 SERIAL := ^Test(A(SessionWithMore|SecretOfEvery|SecretInTheID|HomeOfAn|RunStoresNo|DamagedFile|ModelThatObeys|nyEdits|TranscriptIsExtracted)|EachLineOf|Poisoned|Redacting|What(IsHeldOf|IsKilled|EarlierQ))
@@ -42,7 +42,7 @@ DEPTH ?= sample
 DAY ?= 10m
 
 export CGO_ENABLED := 1
-TESTS := test commands raced plain lint forbidden torture
+TESTS := test sqlite commands raced plain lint forbidden torture
 # SQLite with -Og compiles in half the time of -O1; its tests take some 5 % more. ccache compiles it once for the builds
 # with and without the race detector, which differ in the seed alone.
 $(TESTS): export CGO_CFLAGS := -Og -g0
@@ -69,7 +69,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test commands raced plain forbidden torture torture-hub lint bench fleet try-hub sessions agents picture screens clean help
+.PHONY: build install uninstall dist run test sqlite commands raced plain forbidden torture torture-hub lint bench fleet try-hub sessions agents picture screens clean help
 
 build: ## build bin/memoir, its manual page and completions, and bin/memoir-hub
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -123,7 +123,12 @@ endif
 test: ## vet, staticcheck, and every test, with the race detector where goroutines share memory
 	@echo 'About 14 minutes on 2 cores, less if the Go build cache is warm; first results within a minute.'
 	go test -vet=off $(QUICK)
+	@$(MAKE) --no-print-directory -j2 sqlite $(STATICCHECK)
 	@$(MAKE) --no-print-directory -j2 commands raced plain lint forbidden
+
+# Before both builds begin, so that the second one finds it in ccache.
+sqlite:
+	go build github.com/mattn/go-sqlite3
 
 # Without go test's own vet, which lint covers, and which would vet all imports once more.
 commands:

@@ -121,7 +121,7 @@ endif
 	done
 
 test: ## vet, staticcheck, and every test, with the race detector where goroutines share memory
-	@echo 'About 14 minutes on 2 cores, less if the Go build cache is warm; first results within a minute.'
+	@echo 'About 15 minutes on 2 cores, less if the Go build cache is warm; first results within a minute.'
 	go test -vet=off $(QUICK)
 	@$(MAKE) --no-print-directory -j2 sqlite $(STATICCHECK)
 	@$(MAKE) --no-print-directory -j2 commands raced plain lint forbidden

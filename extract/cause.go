@@ -87,15 +87,15 @@ func (p post) cause() string {
 	if last == 0 {
 		return excerpt(all, kept)
 	}
-	size, limit := len(all[0]), MaxLine-len(p.label()+said)-3*len(omitted) // at most three marks
+	fits := func(kept ...int) bool { return len(excerpt(all, kept)) <= MaxLine-len(p.label()+said) }
 	for i := last - 1; i > 0; i-- {
-		if more := size + 1 + len(all[i]); strings.Contains(all[i], "`") && more+1+len(all[last]) <= limit {
-			kept, size = append(kept, i), more
+		if strings.Contains(all[i], "`") && fits(0, i, last) {
+			kept = append(kept, i)
 			break
 		}
 	}
-	for i := last; i < len(all) && size+1+len(all[i]) <= limit; i++ {
-		kept, size = append(kept, i), size+1+len(all[i])
+	for i := last; i < len(all) && fits(append(slices.Clone(kept), i)...); i++ {
+		kept = append(kept, i)
 	}
 	return excerpt(all, kept)
 }

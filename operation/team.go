@@ -107,7 +107,10 @@ func (a Access) edits(ctx context.Context, st *store.Store, projectID string, ou
 	for i := range out.Statements {
 		one := &out.Statements[i]
 		for _, s := range all {
-			if edit, edited := b.Edit(s.statement); edited && s.statement.ID == one.ID {
+			if s.statement.ID != one.ID {
+				continue
+			}
+			if edit, edited := b.Edit(s.statement); edited {
 				edit.By = a.Clean(edit.By)
 				one.Edit = &edit
 			}

@@ -91,7 +91,7 @@ var Meanings = map[Reason]string{
 	ReasonUnreadable: "it cannot be read",
 	ReasonNoProject:  "its directory is unknown, temporary or your home directory: no project",
 	ReasonUpToDate:   "it was extracted and has not changed since",
-	ReasonOutdated:   "an earlier version of the built-in model, or a weaker model, read it; the next run reads it again",
+	ReasonOutdated:   "an earlier version of the built-in model, or another model, read it; the next run reads it again",
 	ReasonActive:     "it changed within memories.activeRolloutMinutes, or called memoir",
 	ReasonTooRecent:  "it changed within memories.minRolloutIdleHours",
 	ReasonTooOld:     "it is older than memories.maxRolloutAgeDays",

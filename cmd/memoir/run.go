@@ -42,7 +42,7 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
 			&cli.BoolFlag{Name: "all", Usage: "all projects (default)"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the planned work; only update the registry"},
-			&cli.BoolFlag{Name: "again", Usage: "also read again what a weaker model read, with the configured one; " +
+			&cli.BoolFlag{Name: "again", Usage: "also read again what another model read, with the configured one; " +
 				"it tells the estimate and asks"},
 			yesFlag(),
 			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled; print nothing"},

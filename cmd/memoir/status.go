@@ -202,7 +202,7 @@ func sayAgain(n operation.Next) string {
 	if n.Sessions == 0 || n.Estimate == nil {
 		return ""
 	}
-	return "weaker models read sessions before: `memoir run --again` " + sayNext(n)
+	return "other models read sessions before: `memoir run --again` " + sayNext(n)
 }
 
 func sayRunning(j operation.Running) string {

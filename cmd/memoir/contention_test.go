@@ -200,6 +200,9 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 			if settled(t, home) {
 				break
 			}
+			if strings.Contains(string(out), "nothing to do") {
+				t.Errorf("%s: of work that another run has: %s", name, out)
+			}
 			time.Sleep(200 * time.Millisecond) // a real lease, so no fake clock
 		}
 		// The other run may have published before the lease of the last session expired.

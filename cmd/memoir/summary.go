@@ -35,8 +35,12 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	}
 	worked := r.Phase1.Claimed+r.Phase1.Released+r.Phase1.Unchanged > 0
 	if err == nil && !worked && len(r.Phase2)+len(r.Would)+r.Left == 0 {
-		u.say("nothing to do")
-		u.sayHint(whyNothing(r.Scan))
+		nothing, hint := "nothing to do", whyNothing(r.Scan)
+		if n := r.Scan.Reasons[memoir.ReasonEligible]; n > 0 && !r.DryRun {
+			nothing, hint = "another run reads "+count(n, "session"), "`memoir status` names its process"
+		}
+		u.say("%s", nothing)
+		u.sayHint(hint)
 	}
 	if r.DryRun {
 		return

@@ -69,7 +69,7 @@ func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Sta
 		return l, nil
 	}
 	var ids, left []string
-	words := memoir.WordsOf(consolidate.Words(l.Text))
+	words := memoir.WordsOf(memoir.WithoutTeam(memoir.LineText(l.Text))) // no name counts
 	for _, ref := range l.cited {
 		at, _ := memoir.ReceivedGroup(ref)
 		before := len(ids)

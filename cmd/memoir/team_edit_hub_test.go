@@ -142,7 +142,9 @@ func TestHandEditsOfLinesOfAHubTravel(t *testing.T) {
 	lines("with more statements", []string{"it filled the disk"}, nil)
 
 	// A line that was changed is changed again, and then removed.
-	for _, step := range [][2]string{{"drops comments", "drops remarks"}, {"drops remarks", "drops hints"}, {"drops hints", ""}} {
+	for _, step := range [][2]string{
+		{"drops comments of the user", "loses remarks of a person"}, {"loses remarks", "loses hints"}, {"loses hints", ""},
+	} {
 		editByHand(a, step[0], step[1])
 		sync()
 		if lines(step[1], []string{step[1]}[:min(len(step[1]), 1)], []string{step[0]}); step[1] != "" {

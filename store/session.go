@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -78,10 +79,15 @@ func (s *Store) CountSessions(ctx context.Context, f Filter) (int, error) {
 	}, "counting sessions")
 }
 
-// Titles returns the titles that extractions gave to sessions, by key.
-func (s *Store) Titles(ctx context.Context, keys []string) (map[string]string, error) {
-	return fetchMap[string](ctx, s, "reading titles", `SELECT session_key, title FROM extraction
+// Entitle gives sessions the titles of what they did, where extractions have them.
+func (s *Store) Entitle(ctx context.Context, sessions []memoir.Session) error {
+	keys := memoir.Map(sessions, memoir.Session.Key)
+	titles, err := fetchMap[string](ctx, s, "reading titles", `SELECT session_key, title FROM extraction
 		WHERE title <> '' AND session_key IN (SELECT value FROM json_each(?))`, jsonList(keys))
+	for i := range sessions {
+		sessions[i].Title = cmp.Or(titles[sessions[i].Key()], sessions[i].Title)
+	}
+	return err
 }
 
 // scanFile reads a file's columns behind others.

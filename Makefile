@@ -69,7 +69,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test sqlite commands raced plain forbidden torture torture-hub lint bench fleet try-hub sessions agents picture screens clean help
+.PHONY: build install uninstall dist dist-needs run test sqlite commands raced plain forbidden torture torture-hub lint bench fleet try-hub sessions agents picture screens clean help
 
 build: ## build bin/memoir, its manual page and completions, and bin/memoir-hub
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -89,18 +89,26 @@ install: $(if $(wildcard bin/memoir),,build) ## install what was built below PRE
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/memoir' '$(DESTDIR)$(PREFIX)/bin/memoir-hub' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(SHARED_FILES))
 
-# On Debian with gcc, gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and npm; on arm64 with gcc-x86-64-linux-gnu. To
-# goreleaser everything is a snapshot, so that it asks for no tag and no remote. RELEASES, NPM_SCOPE and SUMS are told in
-# packaging/packages.
+# To goreleaser everything is a snapshot, so that it asks for no tag and no remote. RELEASES, NPM_SCOPE and SUMS are told
+# in packaging/packages.
 dist: export VERSION := $(VERSION)
 dist: export PACKAGE_VERSION := $(if $(filter v%,$(VERSION)),$(VERSION:v%=%),0.0.0-dev.$(VERSION))
 dist: export COMMIT := $(COMMIT)
 dist: export DATE := $(DATE)
 dist: export EPOCH := $(shell git show -s --format=%ct 2>/dev/null)
-dist: $(GORELEASER) $(CYCLONEDX) ## build archives, packages, a formula, checksums and lists of components in dist/
-	npm --version >/dev/null
+dist: dist-needs $(GORELEASER) $(CYCLONEDX) ## build archives, packages, a formula, checksums and lists of components in dist/
 	PATH='$(dir $(CYCLONEDX))':"$$PATH" $(GORELEASER) release --clean --snapshot
 	packaging/packages
+
+# What dist needs is found missing before it builds for minutes. The C library is linked statically on Linux.
+dist-needs:
+	@need() { echo "make dist: there is no $$1: apt-get install $$2" >&2; exit 1; }; \
+	command -v npm >/dev/null || need npm npm; \
+	for of in x86_64:x86-64:amd64 aarch64:aarch64:arm64; do \
+		cc=$${of%%:*}-linux-gnu-gcc package="gcc-$$(echo $$of | cut -d: -f2)-linux-gnu libc6-dev-$${of##*:}-cross"; \
+		[ "$$(uname -m)" != $${of%%:*} ] || package='gcc libc6-dev'; \
+		[ "$$(uname)" != Linux ] || [ -e "$$($$cc -print-file-name=libc.a 2>/dev/null)" ] || need "$$cc with libc.a" "$$package"; \
+	done
 
 # The environment is emptied so that nobody's own settings, and with them
 # perhaps a paid model, get into the demonstration.

@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/entry"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
@@ -236,7 +237,7 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	}
 	d.address.text = sessionScheme + session.Key()
 	d.about = s.Clean(fmt.Sprintf("%s session of %s: %s", session.Source, session.UpdatedAt.UTC().Format("2006-01-02"),
-		memoir.ShortTitle(loaded.Again(session.Title)))) + strings.TrimSuffix("; "+loaded.Gone, "; ")
+		extract.Title(loaded.Again(session.Title)))) + strings.TrimSuffix("; "+loaded.Gone, "; ")
 	for _, it := range loaded.Items {
 		d.units = append(d.units, unit{it.N, memory.Neutralise(operation.ItemText(it))})
 	}

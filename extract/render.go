@@ -21,10 +21,10 @@ const (
 // was approved, else its first request.
 func (s *session) did(kept []memoir.Statement) string {
 	if p := cmp.Or(s.became(0, math.MaxInt), s.standing(postPlan, "")); p != nil {
-		return asTitle(clean(p.title))
+		return Title(clean(p.title))
 	}
 	if all := s.requests(); len(all) > 0 {
-		return asTitle(all[0].text)
+		return Title(all[0].text)
 	}
 	return title(s.Session, kept)
 }
@@ -33,13 +33,14 @@ func (s *session) did(kept []memoir.Statement) string {
 func title(s memoir.Session, kept []memoir.Statement) string {
 	for _, k := range kept {
 		if k.Kind == memoir.StatementTask {
-			return asTitle(k.Text)
+			return Title(k.Text)
 		}
 	}
-	return asTitle(cmp.Or(shorten(clean(s.Title), maxTitle), kept[0].Text))
+	return Title(cmp.Or(shorten(clean(s.Title), maxTitle), kept[0].Text))
 }
 
-func asTitle(text string) string {
+// Title returns a text as the title of a session: one line without Markdown, links and the opening words of a request.
+func Title(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune("`*[]\"“”", r):
@@ -54,8 +55,8 @@ func asTitle(text string) string {
 	return shorten(withoutOpening(text), maxTitle)
 }
 
-// opening matches the opening words of a request, such as "could you please".
-var opening = lazyregexp.New(`(?i)^(?:(?:ok(?:ay)?|alright|hey|hi)(?: \w+,|,)? |so, |please ` +
+// opening matches the opening words of a request, such as "could you please", and the mark of a heading or list.
+var opening = lazyregexp.New(`(?i)^(?:(?:#{1,6}|[-+]) |(?:ok(?:ay)?|alright|hey|hi)(?: \w+,|,)? |so, |please ` +
 	`|(?:can|could|would) you (?:please )?|i(?: want|'d like)(?: you)? to )+`)
 
 // withoutOpening strips the opening words of a request, if enough text remains.

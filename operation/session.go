@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
@@ -33,11 +34,12 @@ type Session struct {
 	Remote    string     `json:"remote"`
 }
 
-// SessionOf returns the form of a session with clean texts, except the paths of its files: a person needs them to find
-// the files.
+// SessionOf returns the form of a session with a plain title and clean texts, except the paths of its files: a person
+// needs them to find the files.
 func SessionOf(s memoir.Session, clean func(string) string) Session {
 	return Session{
-		ID: clean(s.ID), Source: string(s.Source), Project: s.ProjectID, Title: clean(s.Title), CWD: clean(s.CWD),
+		ID: clean(s.ID), Source: string(s.Source), Project: s.ProjectID, CWD: clean(s.CWD),
+		Title: extract.Title(clean(s.Title)),
 		Files: memoir.Map(s.Files, func(f memoir.File) string { return f.Path }), Bytes: s.Bytes,
 		CreatedAt: Time(s.CreatedAt), UpdatedAt: Time(s.UpdatedAt),
 		Kind: string(s.Kind), Reason: string(s.Reason), Error: clean(s.Error), Parent: clean(s.ParentID),
@@ -64,9 +66,8 @@ func ListSessions(ctx context.Context, st *store.Store, filter store.Filter, mos
 	if most > 0 && err == nil {
 		out.All, err = st.CountSessions(ctx, filter)
 	}
-	titles, errTitles := st.Titles(ctx, memoir.Map(found, memoir.Session.Key))
+	errTitles := st.Entitle(ctx, found)
 	for _, s := range found {
-		s.Title = cmp.Or(titles[s.Key()], s.Title)
 		out.Sessions = append(out.Sessions, SessionOf(s, clean))
 	}
 	return out, cmp.Or(err, errTitles)
@@ -84,7 +85,7 @@ func FindSession(ctx context.Context, st *store.Store, ref string, shown func(me
 	case 0:
 		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "", "no session matches %q", ref)
 	case 1:
-		return found[0], nil
+		return found[0], st.Entitle(ctx, found)
 	}
 	keys := strings.Join(memoir.Map(found, memoir.Session.Key), ", ")
 	return memoir.Session{}, memoir.Errorf(memoir.CodeUsage, "use one of "+memoir.Cut(keys, 200),
@@ -188,7 +189,7 @@ func (a Access) Show(ctx context.Context, st *store.Store, ref string, at int) (
 	}
 	form := SessionOf(session, a.Clean)
 	form.Error = cmp.Or(loaded.Gone, form.Error)
-	form.Title = memoir.ShortTitle(loaded.Again(form.Title))
+	form.Title = loaded.Again(form.Title)
 	items := slices.DeleteFunc(loaded.Items, func(it memoir.Item) bool { return it.N < at })
 	for i := range items {
 		it := &items[i]

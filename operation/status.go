@@ -12,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/search"
@@ -315,12 +316,12 @@ func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func
 	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: now.Failed, Dead: now.Dead}
 	for _, jobs := range [][]store.FailedJob{now.Failed, now.Dead} {
 		for i := range jobs {
-			jobs[i].Error, jobs[i].Title = redact(jobs[i].Error), redact(jobs[i].Title)
+			jobs[i].Error, jobs[i].Title = redact(jobs[i].Error), extract.Title(redact(jobs[i].Title))
 		}
 	}
 	for _, j := range now.Running {
 		out.Running = append(out.Running, Running{j.Kind, j.Key, j.Holder.Describe(), Time(j.Since),
-			Time(j.Until), j.Stale, redact(j.Title), j.Holder.Host, j.Holder.PID})
+			Time(j.Until), j.Stale, extract.Title(redact(j.Title)), j.Holder.Host, j.Holder.PID})
 	}
 	r, err := st.LastRun(ctx)
 	if err != nil || r.ID == "" {

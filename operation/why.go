@@ -160,7 +160,7 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 	for _, s := range m.sessions {
 		if slices.ContainsFunc(l.cited, func(ref string) bool { return consolidate.Cites(ref, s.Key()) }) {
 			one.Sessions = append(one.Sessions, Evidence{ID: s.Key(), At: s.UpdatedAt.UTC().Format(time.DateOnly),
-				Title: memoir.ShortTitle(a.Clean(s.Title)), Items: []EvidenceItem{}})
+				Title: extract.Title(a.Clean(s.Title)), Items: []EvidenceItem{}})
 		}
 	}
 	one.Sessions = append(one.Sessions, l.atHub(one.Sessions)...)
@@ -194,6 +194,9 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 		own = found
 	}
 	m.sessions = slices.DeleteFunc(own, gone)
+	if err := st.Entitle(ctx, m.sessions); err != nil {
+		return nil, err
+	}
 	stands := map[string]string{} // as the generation was made
 	for _, e := range m.published {
 		for _, s := range e.Statements {
@@ -239,7 +242,7 @@ func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 			}
 			one := &out[len(out)-1]
 			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,
-				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: a.sent(s), numbers: s.statement.Items,
+				Title: extract.Title(a.Clean(s.session.Title)), Items: a.sent(s), numbers: s.statement.Items,
 				More: len(s.statement.Items)})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/model"
 	"memoir/store"
@@ -33,7 +34,7 @@ func (p *phases) plan(ctx context.Context) error {
 	}
 	p.report.DryRun, p.report.Scan.Reasons, p.report.Left = true, reasons, reasons[memoir.ReasonOverCap]
 	eligible, err := p.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
-	if err != nil {
+	if err = cmp.Or(err, p.store.Entitle(ctx, eligible)); err != nil {
 		return err
 	}
 	if p.usual, err = p.usualPrices(ctx); err != nil {
@@ -44,7 +45,7 @@ func (p *phases) plan(ctx context.Context) error {
 	for _, s := range eligible {
 		fresh[s.ProjectID]++
 		p.would(phaseExtract, p.extractor.Name(), Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID,
-			Title: s.Title, Tokens: min(int(s.Bytes/4), p.opts.Settings.Memories.Phase1InputTokenLimit)})
+			Title: extract.Title(s.Title), Tokens: min(int(s.Bytes/4), p.opts.Settings.Memories.Phase1InputTokenLimit)})
 	}
 	projects, err := p.selectedProjects(ctx)
 	if err != nil {

@@ -24,7 +24,7 @@ const fileName = "search.db"
 
 // indexVersion is the PRAGMA user_version of the indexes that this program reads. It changes with the schema,
 // the tokenisation and the redaction.
-const indexVersion = 8
+const indexVersion = 9
 
 //go:embed schema.sql
 var schema string

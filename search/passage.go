@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -116,15 +117,18 @@ func passagesOf(d store.SessionText) []passage {
 	return out[:min(len(out), maxPassages)]
 }
 
+// headLine matches a line of the head of a rollout summary: what the memory and what Phase 1 say of its session.
+var headLine = lazyregexp.New(`^$|^# |^(?:- )?(?:session|agent|ended|cwd|date|directory|branch): `)
+
 // linesOf returns the first maxPassages lines with content of a memory's file, or the last of a history, in which a
 // line is a paragraph.
 func linesOf(text string, k kind) (out []passage) {
-	head := strings.HasPrefix(text, "session: ") // of a rollout summary
+	head := k == summaryKind && strings.HasPrefix(text, "session: ")
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
-		head = head && line != ""
+		head = head && headLine.MatchString(line)
 		preamble := n <= 3 && strings.HasPrefix(line, "From ") // the sources of the memory
 		if line != "" && !head && !preamble && !strings.HasPrefix(line, "#") {
 			out = append(out, passage{kind: k, text: line, line: n})

@@ -115,7 +115,7 @@ func places(r Result) (out []string) {
 	return out
 }
 
-const summary = "session: a\nagent: pi\nended: 2026-08-31T12:00:00Z\n\n# Upload\n\nThe upload was rewritten as a stream.\n"
+const summary = "session: a\nagent: pi\nended: 2026-08-31T12:00:00Z\ncwd: /ham\n\n# Upload\n\n- date: 2026-08-31\n- directory: /ham\n\nThe upload was rewritten as a stream.\n"
 
 func newFullHome(t *testing.T) home {
 	h := newHome(t)
@@ -153,13 +153,14 @@ func TestWhatIsSaidIsFound(t *testing.T) {
 		{"proxy caching", "", []string{"claim session:pi:a 7"}},
 		{"zebra", "", []string{"memory MEMORY.md 6"}},
 		{"what about the linter", project, []string{"memory MEMORY.md 7"}},
-		{"rewritten stream", "", []string{"summary rollout_summaries/a.md 7"}},
+		{"rewritten stream", "", []string{"summary rollout_summaries/a.md 11"}},
 		{"upload", other, []string{"typed session:pi:c 1"}},
 		{"1 September 2026 kettle", "", []string{"typed session:pi:b 5"}},
 		{`kettle AND NOT (whistl* OR "NEAR(`, "", []string{"typed session:pi:b 5"}},
 		{"words:kettle ^ - + {} ; DROP TABLE document", "", []string{"typed session:pi:b 5"}},
 		{"a\u19b0b kettle", "", []string{"typed session:pi:b 5"}},
 		{"xylophone", "", nil},
+		{"directory ham", "", nil}, // in the head of a summary alone
 	} {
 		r := h.find(test.query, test.project)
 		if got := places(r); len(got) < len(test.want) || !slices.Equal(got[:len(test.want)], test.want) || len(test.want) == 0 && len(got) > 0 {

@@ -76,7 +76,7 @@ func projectName(id string) string {
 func agents() []string {
 	names := memoir.Map(rollout.Agents, func(a rollout.Agent) string { return string(a.Source) })
 	slices.Sort(names)
-	return append(names, string(memoir.SourceConversation), string(memoir.SourceUnknown))
+	return append(names, string(memoir.SourceUnknown))
 }
 
 // snippetOf returns the text of a hit; of a line of MEMORY.md without its bullet and citation.
@@ -149,7 +149,7 @@ func fileOf(m memoryPage) (template.HTML, error) {
 type spending struct {
 	Name string
 	memoir.Usage
-	Share float64 // cost relative to the largest one; input tokens if no cost is known
+	Share float64 // of the cost of all; of the input tokens if no cost is known
 }
 
 // spentBy sums up spending by day, the last first, or by project or model, the largest first; by nothing, all of it.
@@ -162,7 +162,7 @@ func spentBy(what string, rows []store.UsageRow) (out []spending) {
 			i, out = len(out), append(out, spending{Name: name})
 		}
 		out[i].Usage = out[i].Add(row.Usage)
-		cost, tokens = max(cost, out[i].Cost), max(tokens, float64(out[i].InputTokens))
+		cost, tokens = cost+row.Cost, tokens+float64(row.InputTokens)
 	}
 	for i := range out {
 		if out[i].Share = float64(out[i].InputTokens) / max(tokens, 1); cost > 0 {

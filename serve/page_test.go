@@ -101,6 +101,8 @@ var pagesOf = map[string]string{
 	"/projects/lanternd/memory?file=../token":        "is not a file of the memory",
 	"/queue":                          "Last run: <b>done</b>",
 	"/usage":                          "$0.75 for 2 calls of language models",
+	"/usage?":                         `(UTC)</th><th scope="col">cost</th>`,
+	"/usage?by":                       ">0.67</meter>", // 0.50 of 0.75 dollars
 	"/delivered":                      "used: it ran what had passed",
 	"/delivered?":                     ", at a prompt, to <a",
 	"/projects/lanternd/memory?":      "<summary>10 lines</summary>",
@@ -334,6 +336,12 @@ func TestPagesWorkByKeyboard(t *testing.T) {
 	must(t, b.Key("e", 'E', false))
 	if eval("document.activeElement.name") != "text" {
 		t.Error("e does not edit")
+	}
+	must(t, b.Visit(address+"/sessions"))
+	for range 50 { // each stop is seen, the parts of a date too
+		if tabTo("*", 1); eval("document.activeElement.textContent") == "Show" {
+			break
+		}
 	}
 	must(t, b.Visit(address+"/search"))
 	if hits := eval(`new Promise((found) => {

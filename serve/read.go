@@ -142,7 +142,7 @@ func (s *server) listSessions(c call) (any, error) {
 	if filter.Since = since; !until.IsZero() {
 		filter.Until = until.AddDate(0, 0, 1)
 	}
-	if wantsPage(c.Request) || page > 0 {
+	if filter.NoFiles = wantsPage(c.Request); filter.NoFiles || page > 0 {
 		page = min(max(page, 1), 1_000_000)
 		filter.First, filter.Most = (page-1)*perPage, perPage+1 // one more says whether there are more; counting reads all
 	}

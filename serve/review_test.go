@@ -112,3 +112,32 @@ func TestAReviewByHTTP(t *testing.T) {
 		t.Errorf("notes: %s", notes)
 	}
 }
+
+// Wherever a session is named, its title is the same, and without Markdown.
+func TestASessionHasOneTitle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.call("POST", "/projects/lanternd/messages",
+		`{"conversation": "marked", "messages": [{"role": "user", "content": "# Let `+"`make tools`"+` pass in **every** hall"}]}`, 201)
+	titles := map[string]string{}
+	for _, one := range w.call("GET", "/sessions", "", 200)["sessions"].([]any) {
+		s := one.(map[string]any)
+		key, title := s["source"].(string)+":"+s["id"].(string), s["title"].(string)
+		if titles[key] = title; strings.ContainsAny(title, "`*#") {
+			t.Errorf("the list has %s as %q", key, title)
+		}
+		if s["reason"] == "unreadable" {
+			continue
+		}
+		if shown := w.call("GET", "/sessions/"+key, "", 200)["session"].(map[string]any)["title"]; shown != title {
+			t.Errorf("%s is %q in the list, and itself %q", key, title, shown)
+		}
+	}
+	for _, line := range w.call("GET", "/projects/lanternd/review", "", 200)["lines"].([]any) {
+		for _, one := range line.(map[string]any)["sessions"].([]any) {
+			if s := one.(map[string]any); s["title"] != titles[s["id"].(string)] {
+				t.Errorf("%s is %q in the list, and at a line %q", s["id"], titles[s["id"].(string)], s["title"])
+			}
+		}
+	}
+}

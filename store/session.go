@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -18,6 +19,7 @@ type Filter struct {
 	Listed       bool      // no entries and nothing received, unless Source names them
 	Since, Until time.Time // the last change: not before Since, before Until
 	First, Most  int       // of Sessions: skips First, and returns at most Most
+	NoFiles      bool      // Sessions leaves out their files: nearly half of what it reads
 }
 
 func (f Filter) where() (where string, args []any) {
@@ -54,6 +56,9 @@ func selectSessions(t tx, f Filter) []memoir.Session {
 		where, args = where+` LIMIT ? OFFSET ?`, append(args, f.Most, f.First)
 	}
 	sessions := collect(t, scanSession, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where, args...)
+	if f.NoFiles {
+		return sessions
+	}
 	at, keys := make(map[string]int, len(sessions)), make([]string, len(sessions))
 	for i, se := range sessions {
 		keys[i] = se.Key()
@@ -78,10 +83,15 @@ func (s *Store) CountSessions(ctx context.Context, f Filter) (int, error) {
 	}, "counting sessions")
 }
 
-// Titles returns the titles that extractions gave to sessions, by key.
-func (s *Store) Titles(ctx context.Context, keys []string) (map[string]string, error) {
-	return fetchMap[string](ctx, s, "reading titles", `SELECT session_key, title FROM extraction
+// Entitle gives sessions the titles of what they did, where extractions have them.
+func (s *Store) Entitle(ctx context.Context, sessions []memoir.Session) error {
+	keys := memoir.Map(sessions, memoir.Session.Key)
+	titles, err := fetchMap[string](ctx, s, "reading titles", `SELECT session_key, title FROM extraction
 		WHERE title <> '' AND session_key IN (SELECT value FROM json_each(?))`, jsonList(keys))
+	for i := range sessions {
+		sessions[i].Title = cmp.Or(titles[sessions[i].Key()], sessions[i].Title)
+	}
+	return err
 }
 
 // scanFile reads a file's columns behind others.

@@ -44,8 +44,10 @@ type FailedJob struct {
 	Model    string     `json:"model"`   // that failed; empty: unknown, or none did
 }
 
-// jobTitle is the title of a job's session.
-const jobTitle = `coalesce((SELECT title FROM session WHERE session.key = job.key AND job.kind = 'extract'), '')`
+// jobTitle is the title of a job's session, as Entitle gives it.
+const jobTitle = `CASE job.kind WHEN 'extract' THEN coalesce(
+	(SELECT title FROM extraction WHERE session_key = job.key AND title <> ''),
+	(SELECT title FROM session WHERE session.key = job.key), '') ELSE '' END`
 
 // Status returns the state of the queue, read from one snapshot.
 func (s *Store) Status(ctx context.Context) (Status, error) {

@@ -278,14 +278,15 @@ func (at *completion) generations() (words []string) {
 func (at *completion) sessions(st *store.Store) {
 	sessions, _ := st.Sessions(at.c.Context, store.Filter{})
 	n, takesNotes := 0, at.command.Name != "retry" && at.command.Name != "reflect"
-	for _, s := range sessions {
+	for i, s := range sessions {
 		if n == mostSessions {
 			return
 		}
 		isNote := s.Kind == memoir.KindEntry
 		if (!isNote || takesNotes && s.Reason != memoir.ReasonForgotten) && strings.HasPrefix(s.ID, at.word) {
 			n++
-			one := operation.SessionOf(s, at.p.redact)
+			_ = st.Entitle(at.c.Context, sessions[i:i+1]) // else the session's own
+			one := operation.SessionOf(sessions[i], at.p.redact)
 			about := when(s.UpdatedAt) + ", " + one.Source + ", " + orUntitled(one.Title)
 			at.found = append(at.found, candidate{one.ID, about})
 		}

@@ -189,6 +189,9 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		do += ", and the earlier generations, logs and database copies that contain it"
 	}
 	if !c.Bool("json") {
+		if err := st.Entitle(c.Context, found.Sessions); err != nil {
+			return err
+		}
 		p.showFound(found, forget.Text)
 	}
 	if dry {

@@ -122,11 +122,7 @@ func (s *setup) do() error {
 		if err != nil {
 			return err
 		}
-		again := "memoir run"
-		if s.out.Widened {
-			again += " --max-age 0 --min-idle 0"
-		}
-		s.sayReport(report, again, nil)
+		s.sayReport(report, s.again(), nil)
 		s.out.Report = &report
 	}
 	if err := s.show(); err != nil || s.out.Report == nil || !s.out.Report.Partly() {
@@ -325,8 +321,19 @@ func (s *setup) show() error {
 			here = append(here, a.Name)
 		}
 	}
+	if s.out.Report != nil {
+		s.sayLeft(*s.out.Report, s.again()) // what the run said of it is above the memory
+	}
 	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "), "none found yet"))
 	return s.showLesson(found.project, elsewhere)
+}
+
+// again is the command that reads the sessions which the run left.
+func (s *setup) again() string {
+	if s.out.Widened {
+		return "memoir run --max-age 0 --min-idle 0"
+	}
+	return "memoir run"
 }
 
 // maxAsked bounds the words of a question, askable matches one, which no shell changes and which is no flag.

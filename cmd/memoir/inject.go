@@ -35,17 +35,6 @@ const hookPatience = time.Second
 // middle out of more than 2,500 tokens; other agents may change at any time.
 const agentTokens = 2250
 
-// answersHook reports whether an agent called inject. If the command line was refused before inject
-// ran, only standard input can tell.
-func (p *program) answersHook() bool {
-	if p.hook == nil && p.ui.command == "inject" {
-		if in, ok := readHook(p.ui.stdin, injectPatience); ok {
-			p.hook = new(caller(in, true, p.getenv))
-		}
-	}
-	return p.hook != nil
-}
-
 func injectCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "inject", Category: groupProgram,
@@ -102,7 +91,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	}
 	settings := opts.Settings
 	if !tells(settings, opts.Home) {
-		p.ui.write(hookOutput(agent, in.Event, "", ""))
+		p.answer(agent, in.Event, "", "")
 		return nil
 	}
 	p.reading, _ = openAtOnce(c.Context, opts) // else each reader tries again, and says why not
@@ -123,13 +112,22 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	} else if isHook && p.fault == "" {
 		p.fault = p.forUser(c, found)
 	}
-	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
+	p.answer(agent, in.Event, found.text, p.fault)
 	return nil
 }
 
 // tells reports whether sessions are told the memory of a home. Who pulled it from a hub need not switch it on, too.
 func tells(settings config.Settings, home string) bool {
 	return settings.Memories.Enabled || settings.Origin("memories.enabled") == "default" && team.SayPulled(home) != ""
+}
+
+// answer writes the context of a start. Who types the command and gets none learns where the reason is.
+func (p *program) answer(agent, event, text, fault string) {
+	out := hookOutput(agent, event, text, fault)
+	p.ui.write(out)
+	if out == "" && p.hook == nil && p.ui.inTTY && p.ui.errTTY {
+		p.ui.sayHint("nothing is told here; `memoir view` says why")
+	}
 }
 
 func viewCommand(p *program) *cli.Command {

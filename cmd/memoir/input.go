@@ -143,3 +143,14 @@ func (i *interruptible) Read(p []byte) (n int, err error) {
 func interruptibly[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	return pipeline.Apart(ctx, fn)
 }
+
+// answersHook reports whether an agent called inject. If the command line was refused before inject
+// ran, only standard input can tell.
+func (p *program) answersHook() bool {
+	if p.hook == nil && p.ui.command == "inject" {
+		if in, ok := readHook(p.ui.stdin, injectPatience); ok {
+			p.hook = new(caller(in, true, p.getenv))
+		}
+	}
+	return p.hook != nil
+}

@@ -65,7 +65,9 @@ func (p *program) show(c *cli.Context) error {
 	_, forgotten, errForgotten := pipeline.Tombstones(p.access(c).Home)
 	var loaded pipeline.Loaded
 	if err = cmp.Or(err, errScanner, errForgotten); err == nil {
-		session.Title = parts[0].Head.CleanTitle(p.redact)
+		if session.Reason == "" { // it is of a file
+			session.Title = parts[0].Head.CleanTitle(p.redact)
+		}
 		loaded, err = pipeline.Load(c.Context, scanner, parts, "", forgotten)
 	} else if st, closed := p.openForReading(c); closed == nil {
 		loaded, err = pipeline.LoadStored(c.Context, st, session, p.access(c).Scanner, err)
@@ -76,7 +78,6 @@ func (p *program) show(c *cli.Context) error {
 	}
 	form := operation.SessionOf(session, p.redact)
 	form.Error = cmp.Or(loaded.Gone, form.Error)
-	form.Title = memoir.ShortTitle(form.Title)
 	first := slices.IndexFunc(loaded.Items, func(it memoir.Item) bool { return it.N >= c.Int("at") })
 	if first < 0 && len(loaded.Items) > 0 {
 		return notFoundf("", "the session ends before item %d", c.Int("at"))

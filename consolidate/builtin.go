@@ -122,7 +122,7 @@ func wishes(sessions []*session) (wanted, once []*claim) {
 			wanted = append(wanted, c)
 		case c.Signal == memoir.SignalRule:
 			c.once()
-			c.sessions = c.sessions[len(c.sessions)-1:] // others gave the same order
+			c.sessions = c.sessions[len(c.sessions)-1:] // others had the same order
 			once = append(once, c)
 		}
 	}
@@ -219,10 +219,10 @@ var purposes = []string{extract.ForCommit, "set up", "build", "test", "lint", "f
 const maxOfPurpose = 4
 
 // commands returns the commands that passed and that one look does not tell, at most maxOfPurpose for each purpose:
-// this person's before those of other members in turns, then those of most sessions first. A line cites the sessions that ran
-// exactly this command. It is left out if the project's own files say it, what is run before a commit also if they said
-// so of one session or one commit shows it. What only other members' commits make a custom is theirs, also if this
-// person ran it once.
+// this person's before those of other members in turns, then those of most sessions first. A line cites the sessions
+// that ran exactly this command. It is left out if the project's own files say it, what is run before a commit also if
+// they said so of one session or one commit shows it. What only other members' commits make a custom is theirs, also if
+// this person ran it once.
 func commands(sessions []*session) []*claim {
 	told, said, commits := map[string]bool{}, map[string]bool{}, commitsOf(sessions) // by line, purpose and line
 	for _, s := range sessions {

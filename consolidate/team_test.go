@@ -51,6 +51,16 @@ func TestWhoSendsMuchDisplacesNobody(t *testing.T) {
 	}
 }
 
+func TestAPromotedStatementIsNoSession(t *testing.T) {
+	t.Parallel()
+	promoted := session(0, id(0), "Findings: the lane is closed")
+	promoted.SessionKey = memoir.ReceivedKey("bob", strings.Repeat("ab", 12)+"0123456789")
+	head := "From 1 session and 1 promoted statement, 2026-07-02. "
+	if text := build(t, input(promoted, session(1, id(1), "Findings: the port is fixed"))).MemoryMD; !strings.Contains(text, head) {
+		t.Errorf("no %q in\n%s", head, text)
+	}
+}
+
 func TestLinesOfOthersAreMarkedAndStandBehindThePersons(t *testing.T) {
 	t.Parallel()
 	const own = "Findings: the queue of the scheduler drops a job when its worker restarts early"

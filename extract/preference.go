@@ -28,21 +28,29 @@ func wishes(s *session) []candidate {
 			if signal == "" || t.ask.pasted && signal == memoir.SignalMaybe || t.carriedOut(text) {
 				continue
 			}
-			if signal == memoir.SignalRule && (t.ask.pasted || t.limits(i) || (refusal || t == first && len(own) == 1) && !lasting(text)) {
-				signal = memoir.SignalMaybe // the paste may have it
+			// An order for the session holds in it, and a paste may have the sentence.
+			order := t == first && !lasting(text)
+			if signal == memoir.SignalRule && (t.ask.pasted || t.limits(i) || order && len(own) == 1 ||
+				refusal && !lasting(text)) {
+				signal = memoir.SignalMaybe
 			}
-			signal, whole := withBefore(own, i, signal)
-			c := state(signal, memoir.StatementPreference, quote(whole), t.ask.item)
-			if c.Quote = text; signal == signalRenamed {
-				c.Kind = memoir.StatementFinding
-			}
-			if t == first && !lasting(text) {
-				c.Order = restOf(own, i)
-			}
-			out = append(out, c)
+			out = append(out, t.wanted(i, signal, order))
 		}
 	}
 	return out
+}
+
+// wanted returns the statement of a sentence of the ask that a signal takes. order says that it is of an order.
+func (t *turn) wanted(i int, signal string, order bool) candidate {
+	signal, whole := withBefore(t.ask.own, i, signal)
+	c := state(signal, memoir.StatementPreference, quote(whole), t.ask.item)
+	if c.Quote = t.ask.own[i]; signal == signalRenamed {
+		c.Kind = memoir.StatementFinding
+	}
+	if order {
+		c.Order = restOf(t.ask.own, i)
+	}
+	return c
 }
 
 // first returns the turn of the first prompt that a person typed; nil if there is none.
@@ -54,8 +62,8 @@ func (s *session) first() *turn {
 	return s.turns[i]
 }
 
-// restOf returns a hash of the words of a prompt without one of its sentences. A prompt is an order for its session: who
-// gives the same one again says nothing that lasts.
+// restOf returns a hash of the words of a prompt without one of its sentences. A prompt is an order for its session:
+// who gives the same one again says nothing that lasts.
 func restOf(own []string, i int) string {
 	rest := strings.Join(slices.Delete(slices.Clone(own), i, i+1), " ")
 	return memoir.StatementID("", memoir.StatementTask, strings.Join(memoir.WordsOf(rest), " "))

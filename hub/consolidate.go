@@ -66,7 +66,7 @@ func (h *Hub) consolidate(ctx context.Context, r *running, args consolidateArgs)
 	if err != nil {
 		return err
 	}
-	r.project, r.seq = w.project, w.seq
+	r.project, r.of, r.seq = w.project, w.project, w.seq
 	model, err := h.consolidatorOf(ctx, w)
 	if err != nil {
 		return err

@@ -63,11 +63,13 @@ func Unshare(ctx context.Context, o Options, projectID string, keep bool) error 
 }
 
 // archive is an answer of a hub to a request for a generation. Without content, the caller has it. waits is the number
-// of the newest generation that waits for this member; 0: none, or a hub of the release before.
+// of the newest generation that waits for this member; 0: none, or a hub of the release before. limited is that of
+// wire.LimitedHeader; zero: no limit is reached.
 type archive struct {
 	etag    string
 	content []byte
 	waits   int
+	limited time.Time
 }
 
 // archive fetches the newest generation of a project, unless it has the ETag tag, or, if waiting is set, the newest one
@@ -80,6 +82,7 @@ func (c *client) archive(ctx context.Context, key, tag string, waiting bool) (a 
 	res, content, err := c.request(ctx, http.MethodGet, "/v1/archive?"+query.Encode(), nil, tag)
 	if res != nil { // also if there is none but one that waits
 		a.waits, _ = strconv.Atoi(res.Header.Get(wire.WaitingHeader))
+		a.limited, _ = time.Parse(time.RFC3339, res.Header.Get(wire.LimitedHeader))
 	}
 	switch {
 	case err != nil:
@@ -102,6 +105,9 @@ func (s *syncing) fetchBase(ctx context.Context, share store.Share) (archive, er
 	a, err := s.client.archive(ctx, share.Key, tag, false)
 	if a.waits > 0 {
 		s.state.Unaccepted[share.ProjectID] = a.waits
+	}
+	if !a.limited.IsZero() {
+		s.state.Limited[share.ProjectID] = a.limited
 	}
 	if refused(err) == wire.CodeNotFound {
 		err = nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memoir"
 	"memoir/memory"
@@ -151,6 +152,29 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 		why := s.good("why", "the index had no bound", "--project", appKey)
 		if !strings.Contains(why, session) || strings.Contains(why, anna) != (session == anna) {
 			t.Error(why)
+		}
+	}
+}
+
+func TestASpendingLimitOfAHubIsTold(t *testing.T) {
+	t.Parallel()
+	h, a, _, _ := based(t)
+	empty := scene{t: t, home: filepath.Join(t.TempDir(), "home"), user: t.TempDir(), env: []string{"TOKEN=ben-9"}}
+	pulls := map[*scene][]string{&a: {"team", "pull"}, &empty: {"team", "pull", h.URL, "--token-env", "TOKEN", "--as", appKey}}
+	for _, limited := range []bool{true, false} {
+		h.before = func(w http.ResponseWriter, _ *http.Request) bool {
+			if limited {
+				w.Header().Set(hubwire.LimitedHeader, time.Now().Add(time.Hour).Format(time.RFC3339))
+			}
+			return false
+		}
+		for s, pull := range pulls {
+			for _, args := range [][]string{pull, {"team", "status"}} {
+				code, _, said := s.memoir(args...)
+				if code != exitDone || strings.Contains(said, "lacks what was sent last: the hub has reached its spending limit, until ") != limited {
+					t.Errorf("limited %v: %v: %d %s", limited, args, code, said)
+				}
+			}
 		}
 	}
 }

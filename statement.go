@@ -98,6 +98,7 @@ type Statement struct {
 	Paths    []string `json:"paths,omitempty"`    // files it speaks of, relative to the project
 	Anchors  []Anchor `json:"anchors,omitempty"`  // where the project's files bear it out
 	Replaces string   `json:"replaces,omitempty"` // the id of the statement that it overturns
+	Order    string   `json:"order,omitempty"`    // of a wish in a session's first prompt: a hash of the rest of that
 	Stands   string   `json:"stands,omitempty"`   // the file of the project that says it, too: MEMORY.md does not
 }
 

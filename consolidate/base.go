@@ -71,8 +71,9 @@ func linesOf(st memoir.Statement) []string {
 func untold(line string) string { return memoir.WithoutTeam(memoir.LineText(line)) }
 
 // based returns MEMORY.md and the skills of a project with a base: in each section the lines of the base, then what its
-// statements lack. The base says nothing of what a person wants, and each of its lines says whose it is. accepted has
-// also what this person's own sessions say. An own failure that the base has in others' words only follows in its own.
+// statements lack. The base says nothing of what a person wants, and each line of others says whose it is. accepted has
+// also what this person's own sessions say. An own failure that the base has in others' words only follows in its own,
+// and their own custom before a commit one of others.
 // So does an own line that another member changed or removed, unless the person kept the changed one and it stands.
 func (in Input) based(name string, limit, most int) (out memoir.Consolidation, accepted map[string]int64) {
 	accepted = map[string]int64{}
@@ -89,7 +90,7 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 		}
 	}
 	r, lists, has := in.Base.renewal(in.Project), map[string][]string{}, map[string]bool{}
-	base, kept := r.sections(lists), map[string]bool{} // accepted lines of the base
+	base, kept := r.sections(lists, in.Base.Member), map[string]bool{} // accepted lines of the base
 	// Lines that a person added or removed in a form of this machine, which is another one.
 	edited := map[string]bool{}
 	var own []memoir.Words
@@ -114,7 +115,7 @@ func (in Input) based(name string, limit, most int) (out memoir.Consolidation, a
 			}
 		}
 	}
-	left, all := in.lacking(mine, kept, own)
+	left, all := in.lacking(mine, kept, has, own)
 	limit = max(min(limit, most-len(r.present.MemoryMD)), limit/4)
 	out = memoryOf(name, arrange(all), learn(arrange(left)), limit, most)
 	maps.Copy(out.Citations, lists)
@@ -192,9 +193,9 @@ func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
 }
 
 // lacking returns what a base lacks of the statements here, and all sessions, each once. mine are the lines of this
-// person, kept those of the base that they accepted, by key, and own the words of theirs there, also as they changed
-// them.
-func (in Input) lacking(mine, kept map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
+// person, kept those of the base that they accepted, by key, has all of it, and own the words of theirs there, also as
+// they changed them.
+func (in Input) lacking(mine, kept, has map[string]bool, own []memoir.Words) (left, all []memoir.Extraction) {
 	all = in.baseSessions()
 	for _, e := range without(in.Extractions, in.Withdrawn) {
 		statements, covered := e.Statements, false
@@ -204,7 +205,8 @@ func (in Input) lacking(mine, kept map[string]bool, own []memoir.Words) (left, a
 			covered = covered || covers
 			told := func(line memoir.Words) bool { return line.Alike(memoir.WordsOf(st.Text)) >= 0.5 }
 			edit, edited := in.Base.Edit(st)
-			lost := st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told)
+			lost := st.Kind == memoir.StatementFailure && !slices.ContainsFunc(own, told) ||
+				st.Purpose == extract.ForCommit && !has[shortened(commandLine(st))]
 			if edited {
 				lost = edit.By != in.Base.Member && !kept[edit.Became]
 			}
@@ -241,7 +243,7 @@ func editorsOf(line string) []string {
 // own reports whether a member's sessions alone back a line of a base, which cites them and names nobody else.
 func (r *renewal) own(heading, line string, lists map[string][]string, member string) bool {
 	members, editors := memoir.TeamOf(memoir.LineText(line))
-	if !slices.Equal(distinct(append(members, editors...)), []string{member}) {
+	if slices.ContainsFunc(append(members, editors...), func(name string) bool { return name != member }) {
 		return false
 	}
 	entries := slices.DeleteFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != member })
@@ -249,8 +251,8 @@ func (r *renewal) own(heading, line string, lists map[string][]string, member st
 }
 
 // sections returns the sections of a base with the lines that cite a session, and adds the lists of sessions to lists.
-// What has another heading comes under what is known.
-func (r *renewal) sections(lists map[string][]string) (out []*section) {
+// What has another heading comes under what is known. A line that only sessions of member say and support names nobody.
+func (r *renewal) sections(lists map[string][]string, member string) (out []*section) {
 	p, heading := readPage(r.present.MemoryMD), ""
 	p.order()
 	for _, s := range p.sections[1:] {
@@ -270,7 +272,11 @@ func (r *renewal) sections(lists map[string][]string) (out []*section) {
 				continue
 			}
 			editors := r.editors(line, r.present.Citations)
-			line = withCitation(r.wordedBy(withoutBracket(r.line(line)), entries, editors), entries, lists)
+			line = r.wordedBy(withoutBracket(r.line(line)), entries, editors)
+			if !slices.ContainsFunc(entries, func(e entry) bool { return memoir.MemberOf(e.key) != member }) {
+				line = strings.TrimSuffix(line, memoir.FromTeam([]string{member}))
+			}
+			line = withCitation(line, entries, lists)
 			if one.lines = append(one.lines, line); len(entries) == 1 { // `memoir why` shows the whole key
 				lists[lineKey(line)] = []string{entries[0].key + " " + entries[0].date}
 			}

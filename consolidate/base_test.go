@@ -48,6 +48,7 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 	}
 	less, gone := without(ann, 1)
 	both := consolidate.Base{Sessions: []memoir.Extraction{ann, bob}}
+	anns := consolidate.Base{Sessions: both.Sessions, Member: "ann"}
 	const known = "## What is known"
 	for _, test := range []struct {
 		what, lines, heading string
@@ -57,6 +58,10 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 	}{
 		{"a member's words", known + "\n\n- the queue starves when a job is older than a day (from the team: bob) " + byAnn + "\n", known, both, nil,
 			[]string{"- the queue starves when a job is older than a day (from the team: ann) " + byAnn}},
+		{"one's own line", known + "\n\n- the queue starves when a job is older than a day (from the team: ann) " + byAnn + "\n", known, anns, nil,
+			[]string{"- the queue starves when a job is older than a day " + byAnn}},
+		{"a line of others, too", known + "\n\n- the cache is shared by all workers of a host (from the team: ann, bob) [" + strings.Trim(byBob, "[]") + ", " + strings.Trim(byAnn, "[]") + "]\n", known, anns, nil,
+			[]string{"- the cache is shared by all workers of a host (from the team: bob, ann) " + strings.TrimSuffix(byBob, "]") + ", +1]"}},
 		{"words that the cited session does not say", known + "\n\n- any words (from the team: ann) " + byAnn + "\n- the queue starves when a job is older than a day (from the team: bob) " + byBob + "\n",
 			known, both, nil, []string{"- any words" + hubs("ann") + byAnn, "- the queue starves when a job is older than a day" + hubs("bob") + byBob}},
 		{"words of who changed it", known + "\n\n- other words (from the team: changed by bob, citing ann) " + byAnn + "\n- more words (from the team: changed by ann, citing ann) " + byAnn + "\n",
@@ -88,6 +93,21 @@ func TestABaseIsMergedLineByLine(t *testing.T) {
 		if got := under(c.MemoryMD, test.heading); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q in\n%s", test.what, got, c.MemoryMD)
 		}
+	}
+}
+
+func TestAnOwnCustomBeforeACommitStaysBesideThatOfABase(t *testing.T) {
+	t.Parallel()
+	const heading, their, own = "## Build, test and other commands", "before a commit: `make ci` (from the team: bob) ", "before a commit: `make own`"
+	bob, byBob := at("bob", 4, "Commands: before a commit: `make ci` (3 times)")
+	ann, _ := at("ann", 3, "Commands: "+own+" (2 times)")
+	mine := session(3, id(3), "Commands: "+own+" (2 times)")
+	in := input(bob, mine)
+	in.Base = &consolidate.Base{Sessions: []memoir.Extraction{ann, bob}, Member: "ann", Covers: map[[2]string]string{
+		{mine.SessionKey, mine.Statements[0].ID}: ann.SessionKey, {bob.SessionKey, bob.Statements[0].ID}: bob.SessionKey}}
+	in.Base.Memory.MemoryMD = "# acme/app: project memory\n\nFrom 2 sessions.\n\n" + heading + "\n\n- " + their + byBob + "\n"
+	if got, want := under(build(t, in).MemoryMD, heading), []string{"- " + their + byBob, "- " + own + " [00001003 2026-07-04]"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

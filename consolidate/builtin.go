@@ -118,15 +118,31 @@ func wishes(sessions []*session) (wanted, once []*claim) {
 	bySupport(all)
 	for _, c := range all {
 		switch {
-		case len(c.sessions) > 1 || c.written() > 0 || c.Signal != memoir.SignalRule && c.Signal != memoir.SignalMaybe:
+		case c.orders() > 1 || c.written() > 0 || c.Signal != memoir.SignalRule && c.Signal != memoir.SignalMaybe:
 			wanted = append(wanted, c)
 		case c.Signal == memoir.SignalRule:
 			c.once()
+			c.sessions = c.sessions[len(c.sessions)-1:] // others had the same order
 			once = append(once, c)
 		}
 	}
 	slices.SortStableFunc(once, byAge)
 	return wanted, once
+}
+
+// orders counts the sessions in which a person said a wish. Those that begin with the same prompt count once.
+func (c *claim) orders() int {
+	said := map[string]bool{}
+	for _, s := range c.sessions {
+		key := s.SessionKey
+		for _, st := range s.statements {
+			if slices.Contains(c.ids, st.ID) {
+				key = cmp.Or(st.Order, key)
+			}
+		}
+		said[key] = true
+	}
+	return len(said)
 }
 
 // once marks a claim as said once.
@@ -203,10 +219,10 @@ var purposes = []string{extract.ForCommit, "set up", "build", "test", "lint", "f
 const maxOfPurpose = 4
 
 // commands returns the commands that passed and that one look does not tell, at most maxOfPurpose for each purpose:
-// this person's before those of other members, then those of most sessions first. A line cites the sessions that ran
-// exactly this command. It is left out if the project's own files say it, what is run before a commit also if they said
-// so of one session or one commit shows it. What only other members' commits make a custom is theirs, also if this
-// person ran it once.
+// this person's before those of other members in turns, then those of most sessions first. A line cites the sessions
+// that ran exactly this command. It is left out if the project's own files say it, what is run before a commit also if
+// they said so of one session or one commit shows it. What only other members' commits make a custom is theirs, also if
+// this person ran it once.
 func commands(sessions []*session) []*claim {
 	told, said, commits := map[string]bool{}, map[string]bool{}, commitsOf(sessions) // by line, purpose and line
 	for _, s := range sessions {
@@ -227,6 +243,7 @@ func commands(sessions []*session) []*claim {
 		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), theirs(a)-theirs(b),
 			b.count()-a.count(), len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(a, b))
 	})
+	inTurns(all, theirs)
 	count := map[string]int{}
 	return slices.DeleteFunc(all, func(c *claim) bool {
 		c.text = commandLine(c.Statement)

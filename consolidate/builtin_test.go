@@ -140,6 +140,36 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 	}
 }
 
+func TestAnOrderThatIsGivenAgainIsNoWish(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, first, second, want string
+	}{
+		{"a task", "Don't touch the schema of the database.", "Don't touch the schema of the database.", ""},
+		{"a task in nearly the same words", "Don't touch the schema of the database.", "please don't touch the database schema", ""},
+		{"a part of the same order", "Fix the parser. Don't touch the schema.", "Fix the parser. Don't touch the schema.", ""},
+		{"another order", "Fix the parser. Don't touch the schema.", "Add a cache. Don't touch the schema.", "- “Don't touch the schema.” [t-2 2026-07-02, +1]"},
+		{"said later, too", "Don't touch the schema.", "Add a cache.\nDon't touch the schema.", "- “Don't touch the schema.” [t-2 2026-07-02, +1]"},
+		{"marked as lasting", "Never touch the schema.", "Never touch the schema.", "- “Never touch the schema.” [t-2 2026-07-02, +1]"},
+	} {
+		var all []memoir.Extraction
+		for i, typed := range []string{test.first, test.second} {
+			in := extract.Input{Session: memoir.Session{ID: fmt.Sprint("t-", i+1), Source: memoir.SourceCodex, UpdatedAt: time.Date(2026, 7, i+1, 12, 0, 0, 0, time.UTC)}}
+			for n, text := range strings.Split(typed, "\n") {
+				in.Items = append(in.Items, memoir.Item{N: n + 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: text})
+			}
+			e, err := extract.NewBuiltin().Extract(t.Context(), in)
+			if e.Identify(); err != nil || len(e.Statements) == 0 {
+				t.Fatalf("%s: %+v, %v", test.name, e, err)
+			}
+			all = append(all, e)
+		}
+		if got := strings.Join(under(build(t, input(all...)).MemoryMD, "## User preferences"), "\n"); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 func TestClaimsThatNothingVerifiedReachNoMemory(t *testing.T) {
 	t.Parallel()
 	e := session(0, id(1), "Claims of the agent, not verified: the cache is `wrong` by design", "Outcome: commit: x — y")

@@ -160,12 +160,37 @@ func (c *claim) differs(o *claim) bool {
 
 // bySupport orders claims: those of notes first, the last recalled ones first, then others of this person before those
 // of other members, then those of more sessions, then the newest, then by text. Numbers of sessions are compared in
-// powers of two, so that a newer claim comes before one of a few more sessions.
+// powers of two, so that a newer claim comes before one of a few more sessions. Other members take turns.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
 		recalled := byRecall(slices.MaxFunc(b.sessions, byRecall), slices.MaxFunc(a.sessions, byRecall))
 		more := bits.Len(uint(b.count())) - bits.Len(uint(a.count()))
 		return cmp.Or(b.written()-a.written(), recalled, a.theirs()-b.theirs(), more, byAge(a, b))
+	})
+	inTurns(claims, (*claim).theirs)
+}
+
+// inTurns orders claims, the best first, so that behind this person's come each other member's best, then each one's
+// second, and so on, of commands for each purpose: where room is short, who sends much displaces nobody.
+func inTurns(claims []*claim, theirs func(*claim) int) {
+	turns, said := map[*claim]int{}, map[string]int{}
+	for _, c := range claims {
+		if theirs(c) == 0 {
+			continue
+		}
+		members := map[string]bool{}
+		turn := len(claims)
+		for _, s := range c.sessions {
+			member := memoir.MemberOf(s.SessionKey) + "\n" + c.Purpose
+			members[member], turn = true, min(turn, said[member])
+		}
+		for member := range members {
+			said[member]++
+		}
+		turns[c] = turn + 1
+	}
+	slices.SortStableFunc(claims, func(a, b *claim) int {
+		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), turns[a]-turns[b])
 	})
 }
 

@@ -83,14 +83,17 @@ func Accepted(at map[string]int64, st memoir.Statement) bool {
 	return line == memoir.LineText(st.Text) && at[memoir.LineKey(line)] > 0 && !hidden(st.Command) && !hidden(st.Fix)
 }
 
-// memoryHead returns the head of MEMORY.md. Unconfirmed entries are not counted.
+// memoryHead returns the head of MEMORY.md. Unconfirmed entries are not counted, and promoted statements apart.
 func memoryHead(name string, sessions []*session) string {
-	read, notes := 0, 0
+	read, notes, promoted := 0, 0, 0
 	when, last := "", ""
 	seen := map[string]bool{}
 	for _, s := range sessions {
 		as := memoir.CountedAs(s.SessionKey)
 		switch {
+		case memoir.IsRepository(s.SessionKey):
+			promoted += len(s.Statements) // as a run says
+			continue
 		case s.unsure() || seen[as]:
 			continue
 		case memoir.IsEntry(s.SessionKey):
@@ -106,6 +109,9 @@ func memoryHead(name string, sessions []*session) string {
 	from := memoir.Count(read, "session")
 	if notes > 0 {
 		from += " and " + memoir.Count(notes, "note")
+	}
+	if promoted > 0 {
+		from += " and " + memoir.Count(promoted, "promoted statement")
 	}
 	return memoryTitle(name) + fmt.Sprintf("\nFrom %s%s. A line cites its newest session; +N is how many more "+
 		"support it.\n", from, when)

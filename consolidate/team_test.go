@@ -1,6 +1,7 @@
 package consolidate_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,48 @@ func theirs(day int, bullets ...string) memoir.Extraction {
 	e.SessionKey = memoir.ReceivedKey("alice", strings.Repeat("ab", 12))
 	e.Identify()
 	return e
+}
+
+// of returns a session of a member on a day.
+func of(member string, day int, bullets ...string) memoir.Extraction {
+	e := session(day, id(day), bullets...)
+	e.SessionKey = memoir.ReceivedKey(member, fmt.Sprintf("%024x", day))
+	return e
+}
+
+func TestWhoSendsMuchDisplacesNobody(t *testing.T) {
+	t.Parallel()
+	says := func(n int) []string {
+		return []string{fmt.Sprintf("Failures: `step%d` failed: no part%d; fixed by `fix%d`", n, n, n),
+			fmt.Sprintf("Findings: the part%d leaks at place%d", n, n), fmt.Sprintf("Commands: test: `go test ./part%d`", n)}
+	}
+	var all []memoir.Extraction
+	for n := range 3 {
+		all = append(all, of("anna", n, says(n)...))
+	}
+	for n := range 60 {
+		for _, bullets := range [][]string{says(100 + n), says(100 + n)} { // two sessions have each
+			all = append(all, of("ci", 10+len(all), bullets...))
+		}
+	}
+	all = append(all, of("ben", 5, says(5)...))
+	text := build(t, input(all...)).MemoryMD
+	for _, line := range []string{"no part0;", "no part1;", "no part2;", "no part5;", "part0 leaks", "part1 leaks", "part2 leaks",
+		"part5 leaks", "./part2`", "./part5`"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q was displaced:\n%s", line, text)
+		}
+	}
+}
+
+func TestAPromotedStatementIsNoSession(t *testing.T) {
+	t.Parallel()
+	promoted := session(0, id(0), "Findings: the lane is closed")
+	promoted.SessionKey = memoir.ReceivedKey("bob", strings.Repeat("ab", 12)+"0123456789")
+	head := "From 1 session and 1 promoted statement, 2026-07-02. "
+	if text := build(t, input(promoted, session(1, id(1), "Findings: the port is fixed"))).MemoryMD; !strings.Contains(text, head) {
+		t.Errorf("no %q in\n%s", head, text)
+	}
 }
 
 func TestLinesOfOthersAreMarkedAndStandBehindThePersons(t *testing.T) {

@@ -122,10 +122,9 @@ func (b *Base) theirs(project memoir.Project) map[string]bool {
 		return theirs
 	}
 	r := b.renewal(project)
-	for _, s := range r.sections(lists) {
+	for _, s := range r.sections(lists, b.Member) {
 		for _, line := range s.lines {
-			theirs[untold(line)] = !strings.HasSuffix(memoir.LineText(line), memoir.FromTeam([]string{b.Member})) ||
-				slices.ContainsFunc(r.inputsOf(line, lists), func(e entry) bool { return memoir.MemberOf(e.key) != b.Member })
+			theirs[untold(line)] = untold(line) != memoir.LineText(line)
 		}
 	}
 	return theirs

@@ -17,41 +17,56 @@ import (
 // they refuse a call. A question is neither.
 func wishes(s *session) []candidate {
 	var out []candidate
-	task := s.task()
+	first := s.first()
 	for _, t := range s.turns {
 		own, refusal := t.ask.own, t.ask.origin == memoir.OriginRejection
 		if _, decided := instead(t); decided || !refusal && !t.ask.typed() || t.ask.pasted && len(own) > maxOwn {
 			continue
-		}
-		add := func(signal, text, whole string) {
-			c := state(signal, memoir.StatementPreference, quote(whole), t.ask.item)
-			if c.Quote = text; signal == signalRenamed {
-				c.Kind = memoir.StatementFinding
-			}
-			out = append(out, c)
 		}
 		for i, text := range own {
 			signal := wish(text)
 			if signal == "" || t.ask.pasted && signal == memoir.SignalMaybe || t.carriedOut(text) {
 				continue
 			}
-			if signal == memoir.SignalRule && (t.ask.pasted || t.limits(i) || (refusal || t == task) && !lasting(text)) {
-				signal = memoir.SignalMaybe // the paste may have it
+			// An order for the session holds in it, and a paste may have the sentence.
+			order := t == first && !lasting(text)
+			if signal == memoir.SignalRule && (t.ask.pasted || t.limits(i) || order && len(own) == 1 ||
+				refusal && !lasting(text)) {
+				signal = memoir.SignalMaybe
 			}
-			signal, whole := withBefore(own, i, signal)
-			add(signal, text, whole)
+			out = append(out, t.wanted(i, signal, order))
 		}
 	}
 	return out
 }
 
-// task returns the turn in which a session begins with one sentence alone, its task; nil if none does.
-func (s *session) task() *turn {
+// wanted returns the statement of a sentence of the ask that a signal takes. order says that it is of an order.
+func (t *turn) wanted(i int, signal string, order bool) candidate {
+	signal, whole := withBefore(t.ask.own, i, signal)
+	c := state(signal, memoir.StatementPreference, quote(whole), t.ask.item)
+	if c.Quote = t.ask.own[i]; signal == signalRenamed {
+		c.Kind = memoir.StatementFinding
+	}
+	if order {
+		c.Order = restOf(t.ask.own, i)
+	}
+	return c
+}
+
+// first returns the turn of the first prompt that a person typed; nil if there is none.
+func (s *session) first() *turn {
 	i := slices.IndexFunc(s.turns, func(t *turn) bool { return t.ask.typed() })
-	if i < 0 || len(s.turns[i].ask.own) != 1 {
+	if i < 0 {
 		return nil
 	}
 	return s.turns[i]
+}
+
+// restOf returns a hash of the words of a prompt without one of its sentences. A prompt is an order for its session:
+// who gives the same one again says nothing that lasts.
+func restOf(own []string, i int) string {
+	rest := strings.Join(slices.Delete(slices.Clone(own), i, i+1), " ")
+	return memoir.StatementID("", memoir.StatementTask, strings.Join(memoir.WordsOf(rest), " "))
 }
 
 // limits reports whether a sentence of the ask, or one beside it, begins with until when or for which work it holds.

@@ -29,6 +29,7 @@ type archived struct {
 type told struct {
 	waiting int64     // the newest generation that the caller may accept; 0: none
 	expires time.Time // when the token ends; zero: nobody says
+	limited time.Time // until when work on the project waits for a spending limit; zero: none does
 }
 
 func (t told) say(w http.ResponseWriter) {
@@ -37,6 +38,9 @@ func (t told) say(w http.ResponseWriter) {
 	}
 	if !t.expires.IsZero() {
 		w.Header().Set(wire.ExpiresHeader, t.expires.UTC().Format(time.RFC3339))
+	}
+	if !t.limited.IsZero() {
+		w.Header().Set(wire.LimitedHeader, t.limited.UTC().Format(time.RFC3339))
 	}
 }
 
@@ -53,11 +57,15 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	var c caller
 	var a archived
 	var readable bool
+	var limited *time.Time
 	err := h.pool.QueryRow(ctx, `SELECT coalesce(a.machine, 0), coalesce(live, false), coalesce(revoked, false),
 			coalesce(readable, false), coalesce(number, 0), hash, body, coalesce(waits, 0),
-			coalesce((SELECT t.expires FROM memoir.token t WHERE t.id = a.machine), now())
+			coalesce((SELECT t.expires FROM memoir.token t WHERE t.id = a.machine), now()),
+			(SELECT max(j.scheduled_at) FROM memoir.reach($1, $2, 'reader') t JOIN river.river_job j
+				ON j.state = 'scheduled' AND (j.metadata->>'limited')::bigint = t.project WHERE a.readable)
 		FROM memoir.archive_of($1, $2, $3, $4) a`, hashOf(token), key, known, unaccepted).
-		Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body, &a.waiting, &a.expires)
+		Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body, &a.waiting, &a.expires, &limited)
+	a.limited = *cmp.Or(limited, &time.Time{})
 	switch err = cmp.Or(err, c.refused()); {
 	case err != nil:
 		return nil, err

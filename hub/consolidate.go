@@ -24,7 +24,8 @@ import (
 // errOutrun is of a worker that made a generation from one that is not the newest any more: it was taken for killed.
 var errOutrun = errors.New("another worker has published")
 
-// maxStatements bounds the statements of a generation, in bytes. Beyond it, the newest ones are in.
+// maxStatements bounds the statements of a generation, in bytes. Beyond it, each member's newest one is in, then each
+// one's second, and so on.
 const maxStatements = 6 << 20
 
 // work is a project as a worker has read it.
@@ -65,7 +66,7 @@ func (h *Hub) consolidate(ctx context.Context, r *running, args consolidateArgs)
 	if err != nil {
 		return err
 	}
-	r.project, r.seq = w.project, w.seq
+	r.project, r.of, r.seq = w.project, w.project, w.seq
 	model, err := h.consolidatorOf(ctx, w)
 	if err != nil {
 		return err
@@ -121,10 +122,11 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 // each session of each member, redacted.
 func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.Extraction, error) {
 	rows, _ := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body FROM (
-			SELECT m.name AS member, hash, session, day, body::text AS body, sum(length(body::text))
-				OVER (ORDER BY day DESC, session, m.name, hash) AS size
-			FROM memoir.statement s JOIN memoir.member m ON m.organisation = s.organisation AND m.id = s.member
-			WHERE s.project = $1 AND NOT s.own AND s.seq <= $2) AS newest
+			SELECT *, sum(length(body)) OVER (ORDER BY turn, day DESC, session, member, hash) AS size FROM (
+				SELECT m.name AS member, hash, session, day, body::text AS body, row_number()
+					OVER (PARTITION BY m.id ORDER BY day DESC, session, hash) AS turn
+				FROM memoir.statement s JOIN memoir.member m ON m.organisation = s.organisation AND m.id = s.member
+				WHERE s.project = $1 AND NOT s.own AND s.seq <= $2) AS turns) AS newest
 		WHERE size <= $3 ORDER BY member, session, day, hash`, w.project, w.seq, maxStatements) // rows have its error
 	of, by := project.Named(w.key).ID, map[string]*memoir.Extraction{}
 	var c wire.Change

@@ -167,6 +167,20 @@ func TestTheSameStatementsGiveTheSameBytes(t *testing.T) {
 	}
 }
 
+func TestAMembersManyStatementsLeaveRoomForThoseOfOthers(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna, ci := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ci", wire.Writer))
+	anna.push(shop, finding("The parser drops tabs."))
+	ci.push(shop, finding("The gateway retries twice."))
+	d.Must(t, `INSERT INTO memoir.statement SELECT organisation, project, member, sha256(n::text::bytea), seq - n, session, own,
+		day + n, to_json(repeat('x', 60000)) FROM memoir.statement s, generate_series(10, 150) AS n
+		WHERE member = (SELECT id FROM memoir.member WHERE name = 'ci')`)
+	d.Workers(t, hub.WorkOptions{Workers: 1})
+	d.Idle(t)
+	anna.fetch(shop, "").wants(t, "1", "The parser drops tabs.")
+}
+
 func TestAGenerationWaitsForItsReview(t *testing.T) {
 	d := hubtest.NewDatabase(t)
 	anna := join(t, d.Hub(t), d.Member(t, "anna", wire.Writer))

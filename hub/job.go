@@ -229,6 +229,7 @@ type running struct {
 	row          *rivertype.JobRow
 	complete     func(ctx context.Context, tx pgx.Tx) error // ends it in the transaction that stores its result
 	project, seq int64                                      // of a consolidation, with the last change that it has read
+	of           int64                                      // the project, also of an extraction
 }
 
 // worker returns what works on the jobs of a kind.
@@ -266,7 +267,10 @@ func worker[T river.JobArgs](
 			}
 			pause = retry.first
 		}
-		if err := river.MetadataSet(ctx, "reason", reason); err != nil {
+		if memoir.CodeOf(err) != memoir.CodeLimit {
+			r.of = 0
+		}
+		if err := cmp.Or(river.MetadataSet(ctx, "reason", reason), river.MetadataSet(ctx, "limited", r.of)); err != nil {
 			return err
 		}
 		return river.JobSnooze(pause)

@@ -118,6 +118,13 @@ func TestALimitIsNeverExceeded(t *testing.T) {
 	if due := jobs.Rows[0][4].(time.Time); due.Before(tomorrow) || due.After(tomorrow.Add(time.Minute)) {
 		t.Errorf("a job waits until %s", due)
 	}
+	until := func() string {
+		_, header, _ := anna.fetchRaw(fmt.Sprint(jobs.Rows[0][2]), "")
+		return header.Get(wire.LimitedHeader)
+	}
+	if is := until(); !strings.HasPrefix(is, tomorrow.Format("2006-01-02T00:00:")) {
+		t.Errorf("machines are told %q", is)
+	}
 	if reason := fmt.Sprint(jobs.Rows[0]); !strings.Contains(reason, "of the day's 200000 tokens") {
 		t.Error(reason)
 	}
@@ -127,6 +134,9 @@ func TestALimitIsNeverExceeded(t *testing.T) {
 	d.Idle(t)
 	if n := d.Number(t, "SELECT count(*) FROM memoir.generation"); n != projects {
 		t.Errorf("%d generations once the limit is raised", n)
+	}
+	if is := until(); is != "" {
+		t.Errorf("machines are still told %q", is)
 	}
 }
 

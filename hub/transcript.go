@@ -166,6 +166,7 @@ func (h *Hub) extract(ctx context.Context, r *running, args extractArgs) error {
 	if err != nil || !ok {
 		return err
 	}
+	r.of = w.project
 	m, err := h.modelOf(ctx, w.policy, w.project)
 	if err != nil {
 		return err

@@ -222,6 +222,9 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript WHERE state = 'waiting' AND items IS NOT NULL"); n != 1 {
 		t.Errorf("%d wait, %d calls", n, len(server.Calls()))
 	}
+	if _, header, _ := anna.fetchRaw(shop, ""); header.Get(wire.LimitedHeader) == "" {
+		t.Error("a container is not told of the limit")
+	}
 
 	// An operator releases it, and also one whose job was discarded.
 	anna.send(session(t, "two", day, "make a"))

@@ -156,15 +156,21 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	}
 	var mine bool
 	hubs := slices.ContainsFunc(sessions, func(s Evidence) bool { return !memoir.IsRepository(s.ID) })
-	if one.Others, mine = a.members(one.Text); (one.Others || mine) && hubs && team.HasBase(a.Home, m.project) {
+	if one.Others, mine = a.members(l); (one.Others || mine) && hubs && team.HasBase(a.Home, m.project) {
 		one.Drop = map[bool]string{true: "all", false: "here"}[mine]
 	}
 	return one
 }
 
-// members reports whether a line names other members of the team, and whether it names this person.
-func (a Access) members(line string) (others, mine bool) {
-	names, editors := memoir.TeamOf(line)
+// members reports whether a line names other members of the team, and whether it names this person, or is the hub's of
+// their sessions.
+func (a Access) members(l Line) (others, mine bool) {
+	names, editors := memoir.TeamOf(memoir.LineText(l.Text))
+	for _, key := range l.cited {
+		if member := memoir.MemberOf(key); len(names) == 0 && member != "" {
+			editors = append(editors, member)
+		}
+	}
 	hub, _ := team.Load(a.Home)
 	for _, name := range append(names, editors...) {
 		mine = mine || name == wire.MemberName(hub.Member)

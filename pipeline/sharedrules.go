@@ -37,9 +37,9 @@ func (r *run) markUserDue(ctx context.Context) error {
 // leastProjects is the number of projects in which a person must state a rule for it to hold in all.
 const leastProjects = 2
 
-// sharedRules returns the inputs of the user's memory: for each session only the rules that the person stated
-// in at least leastProjects projects, and did not delete from their memory. It returns at most most sessions, those
-// that ended last.
+// sharedRules returns the inputs of the user's memory: for each session only the rules that the person stated in at
+// least leastProjects projects, not by the same first prompt, and did not delete from their memory. It returns at most
+// most sessions, those that ended last.
 func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, error) {
 	all, err := r.store.Stated(ctx, memoir.StatementPreference, memoir.StatementRefuted)
 	if err != nil {
@@ -48,6 +48,7 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	all = extract.Later(extract.OfKnown(all))
 	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
 	projects := map[string]map[string]bool{} // of a rule
+	orders := map[string]map[string]bool{}   // of a rule: its sessions, those with the same first prompt once
 	words := map[string]memoir.Statement{}   // of the session that stated it last
 	struck := map[string]map[string]bool{}   // rules that a person deleted, by project
 	for _, e := range all {
@@ -61,9 +62,10 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 				continue
 			}
 			if projects[key] == nil {
-				projects[key] = map[string]bool{}
+				projects[key], orders[key] = map[string]bool{}, map[string]bool{}
 			}
-			projects[key][e.ProjectID], words[key] = true, rule
+			projects[key][e.ProjectID], orders[key][cmp.Or(rule.Order, e.SessionKey)] = true, true
+			words[key] = rule
 		}
 	}
 	var shared []memoir.Extraction
@@ -71,7 +73,7 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 		one := memoir.Extraction{SessionKey: e.SessionKey, ProjectID: memoir.UserProjectID, Title: e.Title,
 			StartedAt: e.StartedAt, EndedAt: e.EndedAt}
 		for key, rule := range rulesOf(e) {
-			if len(projects[key]) >= leastProjects && !struck[e.ProjectID][key] {
+			if min(len(projects[key]), len(orders[key])) >= leastProjects && !struck[e.ProjectID][key] {
 				rule.Text, rule.Quote = words[key].Text, words[key].Quote
 				one.Statements = append(one.Statements, rule)
 			}

@@ -63,11 +63,13 @@ func Unshare(ctx context.Context, o Options, projectID string, keep bool) error 
 }
 
 // archive is an answer of a hub to a request for a generation. Without content, the caller has it. waits is the number
-// of the newest generation that waits for this member; 0: none, or a hub of the release before.
+// of the newest generation that waits for this member; 0: none, or a hub of the release before. limited is that of
+// wire.LimitedHeader; zero: no limit is reached.
 type archive struct {
 	etag    string
 	content []byte
 	waits   int
+	limited time.Time
 }
 
 // archive fetches the newest generation of a project, unless it has the ETag tag, or, if waiting is set, the newest one
@@ -80,6 +82,7 @@ func (c *client) archive(ctx context.Context, key, tag string, waiting bool) (a 
 	res, content, err := c.request(ctx, http.MethodGet, "/v1/archive?"+query.Encode(), nil, tag)
 	if res != nil { // also if there is none but one that waits
 		a.waits, _ = strconv.Atoi(res.Header.Get(wire.WaitingHeader))
+		a.limited, _ = time.Parse(time.RFC3339, res.Header.Get(wire.LimitedHeader))
 	}
 	switch {
 	case err != nil:
@@ -102,6 +105,9 @@ func (s *syncing) fetchBase(ctx context.Context, share store.Share) (archive, er
 	a, err := s.client.archive(ctx, share.Key, tag, false)
 	if a.waits > 0 {
 		s.state.Unaccepted[share.ProjectID] = a.waits
+	}
+	if !a.limited.IsZero() {
+		s.state.Limited[share.ProjectID] = a.limited
 	}
 	if refused(err) == wire.CodeNotFound {
 		err = nil
@@ -142,103 +148,6 @@ func putBase(home, id string, generation int, files memory.Files, m memory.Manif
 		err = disk.Replace(baseFile(home, id), content, 0o600)
 	}
 	return err
-}
-
-// Waiting is a generation that waits at a hub until this member accepts it. Diffs are unified diffs of MEMORY.md and
-// files of skills between what machines get and this one.
-type Waiting struct {
-	wire.Accept
-	Diffs    []string `json:"diffs"`
-	Without  []string `json:"without"` // lines of MEMORY.md that were named to be left out
-	Accepted bool     `json:"accepted"`
-}
-
-// Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
-// accepts that, if the hub has it as it was read, and receives it. If without names lines of it, each by a text, it
-// removes these for all members instead, by edits: the hub's next generation comes without them. If none waits, they
-// are lines of the published one.
-func Accept(
-	ctx context.Context, o Options, key string, without []string, agree func(Waiting) (bool, error),
-) (w Waiting, err error) {
-	w.Project, w.Diffs, w.Without = key, []string{}, []string{}
-	now := cmp.Or(o.Now, time.Now())
-	_, c, err := dial(o.Home)
-	if err != nil {
-		return w, err
-	}
-	shown, of, err := w.read(ctx, o, c, key, len(without) > 0)
-	edits, agreed := wire.Push{Project: key}, false
-	if err == nil && len(without) > 0 {
-		w.Without, edits.Edits, err = removing(string(shown[memoir.MemoryFile]), of, without, now)
-	}
-	if err == nil && of > 0 {
-		agreed, err = agree(w)
-	}
-	switch w.Accepted = agreed && len(without) == 0; {
-	case err != nil || !agreed:
-		return w, err
-	case w.Accepted:
-		err = c.call(ctx, http.MethodPost, "/v1/accept", w.Accept, nil)
-	default:
-		err = c.call(ctx, http.MethodPost, "/v1/edits", edits, nil)
-	}
-	if err == nil {
-		_, err = Sync(ctx, o, Pull)
-	}
-	return w, err
-}
-
-// read reads what waits, or with live what machines get if nothing does, and how it differs. It returns its files and
-// number; that is 0 if there is none.
-func (w *Waiting) read(
-	ctx context.Context, o Options, c *client, key string, live bool,
-) (shown memory.Files, of int64, err error) {
-	var files [2]memory.Files
-	for i, number := range []*int64{&w.Generation, &w.Published} {
-		if err != nil {
-			return nil, 0, err
-		}
-		found, failed := c.archive(ctx, key, "", i == 0)
-		if refused(failed) == wire.CodeNotFound || failed == nil && i == 0 && found.waits == 0 {
-			if live && i == 0 {
-				continue
-			}
-			break // none, or a hub of the release before
-		}
-		if err = failed; err == nil {
-			var m memory.Manifest
-			files[i], m, err = cleaned(found, o.Scanner)
-			delete(files[i], memory.StatementsFile)
-			*number, w.Hash = int64(m.Generation), cmp.Or(w.Hash, strings.Trim(found.etag, `"`))
-		}
-	}
-	if of, shown = w.Generation, files[0]; of == 0 {
-		of, shown = w.Published, files[1]
-	}
-	w.Diffs = memoir.Map(memory.Changes(files[1], shown), func(c memory.Change) string { return c.Diff })
-	return shown, of, err
-}
-
-// removing returns the edits that remove lines of a MEMORY.md for all, each named by a text that it alone has.
-// They are of no machine, so none takes them back.
-func removing(text string, n int64, named []string, now time.Time) (lines []string, edits []wire.Edit, err error) {
-	for _, name := range named {
-		found := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
-			return !consolidate.IsEntry(line) || !strings.Contains(line, name)
-		})
-		if len(found) != 1 {
-			return nil, nil, memoir.Errorf(memoir.CodeUsage, "name a line by words that it alone has",
-				"%d lines of generation %d have %q", len(found), n, name)
-		}
-		e := wire.Edit{Generation: int(n), Before: memoir.WithoutTeam(memoir.LineText(found[0])),
-			Day: now.UTC().Format(time.DateOnly)}
-		e.Hash = e.Of()
-		if err := e.Check(); err != nil {
-			return nil, nil, err
-		}
-		lines, edits = append(lines, found[0]), append(edits, e)
-	}
-	return lines, edits, nil
 }
 
 // cleaned returns what is kept of an archive, which may be from anybody: MEMORY.md, skills and statements, redacted and

@@ -69,10 +69,11 @@ func (s *Sender) Expires() time.Time { return s.c.expires }
 type Pulled struct {
 	Fetched
 	URL     string    `json:"url"`
-	Project string    `json:"project"` // its key at the hub
-	Live    int       `json:"live"`    // its generation here
-	At      time.Time `json:"at"`      // when it was pulled
-	Expires time.Time `json:"expires"` // the token that it was pulled with; zero: the hub has not said when
+	Project string    `json:"project"`          // its key at the hub
+	Live    int       `json:"live"`             // its generation here
+	At      time.Time `json:"at"`               // when it was pulled
+	Expires time.Time `json:"expires"`          // the token that it was pulled with; zero: the hub has not said when
+	Limited time.Time `json:"limited,omitzero"` // until when the hub waits with a newer one, for a spending limit
 }
 
 // ReadPulled returns what a home has pulled and still has, by project.
@@ -150,7 +151,7 @@ func (c *client) pullMemory(ctx context.Context, home, id, key string, scanner *
 		now.ETag = ""
 	}
 	got, err := c.archive(ctx, key, now.ETag, false)
-	if now.Expires = c.expires; err == nil && got.content == nil {
+	if now.Expires, now.Limited = c.expires, got.limited; err == nil && got.content == nil {
 		all[id] = now
 		err = write(home, "pulled", all)
 	}

@@ -37,6 +37,8 @@ type State struct {
 	Bases map[string]Fetched `json:"bases,omitempty"`
 	// Unaccepted are the newest generations that wait for this member, by project.
 	Unaccepted map[string]int `json:"unaccepted,omitempty"`
+	// Limited say until when the hub waits with the memories for a spending limit, by project.
+	Limited map[string]time.Time `json:"limited,omitempty"`
 }
 
 // Held is a statement that stays on this machine.

@@ -26,7 +26,7 @@ func reads() string {
 // pull receives the changes of each shared project since the last one.
 func (s *syncing) pull(ctx context.Context) error {
 	shares, _, err := s.Store.Shares(ctx)
-	s.state.Unaccepted = map[string]int{}
+	s.state.Unaccepted, s.state.Limited = map[string]int{}, map[string]time.Time{}
 	for _, share := range shares {
 		if err != nil {
 			break

@@ -68,6 +68,9 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			for _, diff := range w.Diffs {
 				p.ui.writeDiff(diff)
 			}
+			for _, one := range w.Went {
+				p.ui.printf("went: %s: %s\n", memoir.Cut(one.Line, 100), one.Why)
+			}
 			do := fmt.Sprintf("accept generation %d of %s for all members", w.Generation, id)
 			if len(without) > 0 {
 				do = fmt.Sprintf("remove from %s for all members: %s", id, strings.Join(w.Without, "; "))

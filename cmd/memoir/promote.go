@@ -250,6 +250,7 @@ func (p *program) pullTeam(c *cli.Context) error {
 	}
 	p.warnEnding(h.URL, expires, operatorRenews)
 	all, _ := team.ReadPulled(opts.Home) // a home without has none
+	p.warnLimited(key, all[here.project.ID].Limited)
 	return p.result(c, err, map[string]any{"project": key, "generation": all[here.project.ID].Generation, "new": n > 0,
 		"why": why}, func() {
 		switch {

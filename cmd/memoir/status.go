@@ -298,6 +298,7 @@ func (p *program) teamStatus(c *cli.Context) error {
 		for _, id := range slices.Sorted(maps.Keys(pulled)) {
 			p.statusLine("pulled", pulled[id].Say())
 			p.warnEnding(pulled[id].URL, pulled[id].Expires, operatorRenews)
+			p.warnLimited(pulled[id].Project, pulled[id].Limited)
 		}
 		if out == nil && len(pulled) == 0 {
 			p.ui.sayError(team.ErrNone)
@@ -315,6 +316,9 @@ func (p *program) teamStatus(c *cli.Context) error {
 		}
 		p.statusLine("sync", saySync(*out))
 		p.sayWithdrawals(*out)
+		for _, id := range slices.Sorted(maps.Keys(out.Limited)) {
+			p.warnLimited(id, out.Limited[id])
+		}
 		statusList(p, "kept here", out.Held, sayHeld)
 		p.ui.sayHint(out.Hint)
 		p.warnEnding(out.URL, out.Expires, syncRenews)
@@ -326,6 +330,14 @@ const (
 	syncRenews     = "`memoir team sync` renews it"
 	operatorRenews = "an operator adds another one with `memoir-hub token add`"
 )
+
+// warnLimited warns of a memory that is older than what the hub got, until a spending limit ends.
+func (p *program) warnLimited(project string, until time.Time) {
+	if time.Now().Before(until) {
+		p.ui.warn("an operator raises it with `memoir-hub org set`", "the memory of %s lacks what was sent last: the hub "+
+			"has reached its spending limit, until %s", project, when(until))
+	}
+}
 
 // warnEnding warns of a token that ends within 14 days, or has ended. A hub of the release before does not say when.
 func (p *program) warnEnding(url string, expires time.Time, hint string) {

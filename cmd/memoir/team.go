@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -119,6 +120,10 @@ func (p *program) syncs(what int) cli.ActionFunc {
 				edits := map[bool]string{true: " and " + count(r.Edits, "edit")}[r.Edits > 0]
 				p.ui.say("%s%s sent, %d withdrawn, %d received", count(r.Sent, "statement"), edits, r.Withdrawn, r.Received)
 				statusList(p, "kept here", r.Held, sayHeld)
+				state, _ := team.ReadState(o.Home)
+				for _, id := range slices.Sorted(maps.Keys(state.Limited)) {
+					p.warnLimited(id, state.Limited[id])
+				}
 				if r.Received > 0 {
 					p.ui.sayHint("`memoir run` consolidates what was received")
 				}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memoir"
 	"memoir/memory"
@@ -54,15 +55,21 @@ func based(t *testing.T) (h *fakeHub, a, b scene, sync func()) {
 	return h, a, b, sync
 }
 
-// shared returns the lines of MEMORY.md that the hub made.
+// shared returns the lines of MEMORY.md that the hub made, without their citations and whose they are.
 func (s scene) shared() (out string) {
 	_, text := s.memory()
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, "(from the team: ") {
-			out += line
+		if cites := memoir.Citation(line); strings.HasPrefix(cites, " [anna-") || strings.HasPrefix(cites, " [ben-") {
+			out += memoir.WithoutTeam(memoir.LineText(line)) + "\n"
 		}
 	}
 	return out
+}
+
+// isHubs reports whether MEMORY.md is what the hub made, without the name of this person.
+func (s scene) isHubs(name string) bool {
+	_, text := s.memory()
+	return strings.Contains(strings.ReplaceAll(s.base(), memoir.FromTeam([]string{name}), ""), text)
 }
 
 // base unpacks what a home has of the hub's memory; empty: it has none.
@@ -93,13 +100,13 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 		t.Errorf("anna\n%sben\n%s", lines, b.shared())
 	}
 	_, text := a.memory()
-	for _, own := range []string{"canary-wish", "canary-note", "From 4 sessions and 1 note"} {
+	for _, own := range []string{"was rebuilt. [anna-", "(from the team: ben) [ben-", "canary-wish", "canary-note", "From 4 sessions and 1 note"} {
 		if !strings.Contains(text, own) {
 			t.Errorf("no %s in\n%s", own, text)
 		}
 	}
 	// Ben has nothing of his own: MEMORY.md is what the hub made.
-	if _, text := b.memory(); !strings.Contains(b.base(), text) {
+	if _, text := b.memory(); !b.isHubs("ben") {
 		t.Errorf("ben\n%s\nthe hub\n%s", text, b.base())
 	}
 	// So has a container.
@@ -145,6 +152,29 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 		why := s.good("why", "the index had no bound", "--project", appKey)
 		if !strings.Contains(why, session) || strings.Contains(why, anna) != (session == anna) {
 			t.Error(why)
+		}
+	}
+}
+
+func TestASpendingLimitOfAHubIsTold(t *testing.T) {
+	t.Parallel()
+	h, a, _, _ := based(t)
+	empty := scene{t: t, home: filepath.Join(t.TempDir(), "home"), user: t.TempDir(), env: []string{"TOKEN=ben-9"}}
+	pulls := map[*scene][]string{&a: {"team", "pull"}, &empty: {"team", "pull", h.URL, "--token-env", "TOKEN", "--as", appKey}}
+	for _, limited := range []bool{true, false} {
+		h.before = func(w http.ResponseWriter, _ *http.Request) bool {
+			if limited {
+				w.Header().Set(hubwire.LimitedHeader, time.Now().Add(time.Hour).Format(time.RFC3339))
+			}
+			return false
+		}
+		for s, pull := range pulls {
+			for _, args := range [][]string{pull, {"team", "status"}} {
+				code, _, said := s.memoir(args...)
+				if code != exitDone || strings.Contains(said, "lacks what was sent last: the hub has reached its spending limit, until ") != limited {
+					t.Errorf("limited %v: %v: %d %s", limited, args, code, said)
+				}
+			}
 		}
 	}
 }
@@ -310,7 +340,7 @@ func TestAHostileArchiveSaysNothing(t *testing.T) {
 			was = strings.Join(strings.SplitAfter(was, "\n")[:1], "")
 		}
 		for line := range strings.Lines(was) {
-			if _, text := a.memory(); !strings.Contains(text, line) {
+			if _, text := a.memory(); !strings.Contains(text, strings.TrimSpace(line)) {
 				t.Errorf("%s: %s is not in\n%s", what, line, text)
 			}
 		}

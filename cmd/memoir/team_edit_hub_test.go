@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -228,6 +229,49 @@ func TestADropHidesALineOfOthersHereAlone(t *testing.T) {
 	editByHand(b, "for hours", "for canary-days")
 	if strings.Contains(b.good("review", "--project", appKey, "--json"), "canary-days") {
 		t.Error("it asks about an edit")
+	}
+}
+
+// The restore that a review names takes back a drop for all, of a line of one's own and of one that others say, too.
+func TestADropForAllIsTakenBackByItsRestore(t *testing.T) {
+	t.Parallel()
+	script, err := exec.LookPath("script")
+	if err != nil || runtime.GOOS != "linux" {
+		t.Skip("no script(1) here")
+	}
+	d, a, b, sync := working(t)
+	a.said("one", "Hello.", "make one", ofAnna)
+	a.said("three", "Hello.", "make three", ofBen)
+	b.said("two", "Hello.", "make two", ofBen)
+	sync()
+	keys := ""
+	for _, line := range gjson.Get(a.good("review", "--project", appKey, "--json"), "lines").Array() {
+		keys += map[string]string{"all": "d"}[line.Get("drop").Str]
+	}
+	review := exec.Command(script, "-qec", released(t)+" review --project "+appKey+" --home "+a.home, "/dev/null")
+	review.Env, review.Stdin = environment("HOME="+a.user), strings.NewReader(keys)
+	out, err := review.CombinedOutput()
+	restore := regexp.MustCompile("`memoir restore ([^`]*)`").FindStringSubmatch(string(out))
+	if err != nil || keys != "dd" || restore == nil {
+		t.Fatalf("%q: %v\n%s", keys, err, out)
+	}
+	for _, dropped := range []bool{true, false} {
+		if sync(); !dropped {
+			a.good(append([]string{"restore"}, strings.Fields(restore[1])...)...)
+			sync()
+		}
+		for _, s := range []scene{a, b} {
+			_, text := s.memory()
+			for _, one := range []string{"said why: it grew", "said why: a job starved"} {
+				own := s.home == b.home && one == "said why: a job starved" // Ben keeps what he said
+				if strings.Contains(text, one) != (own || !dropped) {
+					t.Errorf("dropped %v: %s: %q\n%s\n%s", dropped, s.home, one, text, out)
+				}
+			}
+		}
+	}
+	if n := d.Number(t, "SELECT count(*) FROM memoir.edit"); n > 0 {
+		t.Errorf("%d edits are left", n)
 	}
 }
 

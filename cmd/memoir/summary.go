@@ -35,12 +35,7 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	}
 	worked := r.Phase1.Claimed+r.Phase1.Released+r.Phase1.Unchanged > 0
 	if err == nil && !worked && len(r.Phase2)+len(r.Would)+r.Left == 0 {
-		nothing, hint := "nothing to do", whyNothing(r.Scan)
-		if n := r.Scan.Reasons[memoir.ReasonEligible]; n > 0 && !r.DryRun {
-			nothing, hint = "another run reads "+count(n, "session"), "`memoir status` names its process"
-		}
-		u.say("%s", nothing)
-		u.sayHint(hint)
+		u.sayNothing(r.Scan)
 	}
 	if r.DryRun {
 		return
@@ -121,6 +116,17 @@ func sayUsage(u memoir.Usage) string {
 }
 
 func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
+
+// sayNothing says that a run did nothing, and why. Other runs have the eligible sessions.
+func (u *ui) sayNothing(scan pipeline.ScanReport) {
+	if eligible := scan.Reasons[memoir.ReasonEligible]; eligible > 0 {
+		u.say("another run reads %s", count(eligible, "session"))
+		u.sayHint("`memoir status` names its process")
+		return
+	}
+	u.say("nothing to do")
+	u.sayHint(whyNothing(scan))
+}
 
 // whyNothing returns the hint of a run with nothing to do; "" if sessions were extracted before and
 // none is too old.

@@ -224,12 +224,16 @@ const maxOfPurpose = 4
 // they said so of one session or one commit shows it. What only other members' commits make a custom is theirs, also if
 // this person ran it once.
 func commands(sessions []*session) []*claim {
-	told, said, commits := map[string]bool{}, map[string]bool{}, commitsOf(sessions) // by line, purpose and line
+	var said []memoir.Statement                                                        // by this person
+	told, stands, commits := map[string]bool{}, map[string]bool{}, commitsOf(sessions) // by line, purpose and line
 	for _, s := range sessions {
 		for _, st := range s.statements {
 			line := commandLine(st)
 			told[line] = told[line] || st.Signal != extract.SignalPassed
-			said[st.Purpose] = said[st.Purpose] || st.Stands != ""
+			stands[st.Purpose] = stands[st.Purpose] || st.Stands != ""
+			if st.By == memoir.ByPerson && st.Kind != memoir.StatementRefuted && memoir.MemberOf(s.SessionKey) == "" {
+				said = append(said, st)
+			}
 		}
 	}
 	theirs := func(c *claim) int {
@@ -247,8 +251,9 @@ func commands(sessions []*session) []*claim {
 	count := map[string]int{}
 	return slices.DeleteFunc(all, func(c *claim) bool {
 		c.text = commandLine(c.Statement)
-		if !told[c.text] || c.Stands != "" || count[c.Purpose] == maxOfPurpose || c.Purpose == extract.ForCommit &&
-			(count[c.Purpose] > 0 || said[c.Purpose] || c.backing() < 2 && c.Times < 2) {
+		refused := func(st memoir.Statement) bool { return forbids(st, c.Command) }
+		if !told[c.text] || c.Stands != "" || count[c.Purpose] == maxOfPurpose || slices.ContainsFunc(said, refused) ||
+			c.Purpose == extract.ForCommit && (count[c.Purpose] > 0 || stands[c.Purpose] || c.count() < 2 && c.Times < 2) {
 			return true
 		}
 		if count[c.Purpose]++; theirs(c) > 0 {

@@ -32,7 +32,7 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 	last := func(n int) string { return fmt.Sprintf("[%s 2026-07-%02d", id(n)[:8], n) }
 	refused := func(n int) memoir.Extraction {
 		s := session(n, id(n+1), "Decisions: refused `make ci`: “too slow”")
-		s.Statements[0].Signal = "refused"
+		s.Statements[0].Signal, s.Statements[0].By = "refused", memoir.ByPerson
 		return s
 	}
 	for _, test := range []struct {
@@ -116,9 +116,12 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"what others make a custom is theirs, though this person did it once", "## Build, test and other commands", []memoir.Extraction{
 			session(0, id(1), "Commands: before a commit: `make ci`"), theirs(session(1, id(2), "Commands: before a commit: `make ci`"), "alice")},
 			[]string{"- before a commit: `make ci` (from the team: alice) [alice-01234567 2026-07-02]"}},
-		{"their own later sessions do", "## Build, test and other commands", []memoir.Extraction{refused(0),
-			session(1, id(2), "Commands: before a commit: `make ci`"), session(2, id(3), "Commands: before a commit: `make ci`")},
-			[]string{"- before a commit: `make ci` " + last(3) + ", +1]"}},
+		{"nor does this person's agent", "## Build, test and other commands", []memoir.Extraction{refused(0),
+			session(1, id(2), "Commands: before a commit: `make ci`"), session(2, id(3), "Commands: before a commit: `make ci`")}, nil},
+		{"nor of what they say not to run", "## Build, test and other commands", []memoir.Extraction{session(0, id(1), "Preferences: rule: “Never run `make ci` locally, it bills us.”"),
+			session(1, id(2), "Commands: before a commit: `make fmt && make ci`"), session(2, id(3), "Commands: before a commit: `make fmt && make ci`")}, nil},
+		{"but of what they want", "## Build, test and other commands", []memoir.Extraction{session(0, id(1), "Preferences: rule: “Never skip a test, run `make ci` each time.”"),
+			session(1, id(2), "Commands: before a commit: `make ci`"), session(2, id(3), "Commands: before a commit: `make ci`")}, []string{"- before a commit: `make ci` " + last(3) + ", +1]"}},
 		{"other facts count at once", "## Environment", many(1, "Environment: Postgres 16 runs on port 5433"), []string{"- Postgres 16 runs on port 5433 " + last(1) + "]"}},
 		{"work is its title with its reason, not the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race", "Task: go on → committed: a title alone"),
 			[]string{"- commit: \"fix: lock\" — it said: writers race " + last(1) + "]"}},

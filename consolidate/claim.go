@@ -50,14 +50,13 @@ func (c *claim) count() int {
 	return countOf(newestFirst(c.sessions))
 }
 
-// backing counts the sessions that make a command a habit. Of one that this person refused once, others' do not count.
-func (c *claim) backing() int {
-	if c.Replaces == "" {
-		return c.count()
-	}
-	return len(slices.DeleteFunc(slices.Clone(c.sessions), func(s *session) bool {
-		return memoir.MemberOf(s.SessionKey) != ""
-	}))
+// forbids reports whether a person refused a part of a command, or named it behind a negation.
+func forbids(st memoir.Statement, command string) bool {
+	return slices.ContainsFunc(strings.Split(command, " && "), func(one string) bool {
+		_, named := memoir.Token(st.Text, one, 0)
+		return extract.Refused(st) == memoir.CodeSpan(one) || named && !slices.ContainsFunc(memoir.WordsOf(one),
+			func(word string) bool { return !slices.Contains(wordsOf(st), "!"+word) })
+	})
 }
 
 // join adds the sessions of another claim, and takes its words if they are newer.

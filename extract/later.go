@@ -10,10 +10,10 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Later returns extractions in which the later word wins: a statement that another one of its project overturns becomes
-// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A refused command that passes
-// later overturns the refusal. A wish that was promoted goes with this person's own. An entry is overturned only by the
-// note that says so. What is overturned overturns nothing.
+// Later returns extractions in which the later word wins: a statement that another one of its project overturns
+// becomes memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. A wish that was
+// promoted goes with this person's own. An entry is overturned only by the note that says so. What is overturned
+// overturns nothing.
 func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	out := slices.Clone(extractions)
 	var all []*saying
@@ -201,8 +201,8 @@ func (s *saying) overturns(e *saying) bool {
 		return Disproves(*s.Statement, *e.Statement)
 	case s.Kind == memoir.StatementRefuted:
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
-	case e.Signal == SignalRefused && s.Kind == memoir.StatementCommand: // what passes for others may be refused here
-		return within(e.rejects, s.wants) && memoir.MemberOf(s.from.SessionKey) == memoir.MemberOf(e.from.SessionKey)
+	case e.Signal == SignalRefused && s.Kind == memoir.StatementCommand:
+		return s.allows(e)
 	case s.otherNumber(e):
 		return true
 	case len(less(s.scope, e.scope)) > 0:
@@ -214,6 +214,14 @@ func (s *saying) overturns(e *saying) bool {
 		return true
 	}
 	return s.otherValue(e)
+}
+
+// allows reports whether a command that passed ends its refusal: in the same session, or if the person spoke of that
+// moment. Else what an agent ran is nobody's word.
+func (s *saying) allows(e *saying) bool {
+	of, by := e.from.SessionKey, s.from.SessionKey
+	return within(e.rejects, s.wants) &&
+		(of == by || passing.MatchString(e.Quote) && memoir.MemberOf(of) == memoir.MemberOf(by))
 }
 
 // otherNumber reports whether two sentences that say what always holds differ in one number only, wherever it stands.

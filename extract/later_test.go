@@ -245,7 +245,7 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 	}{
 		"another answer":                {memoir.StatementDecision, choice("Redis", ""), choice("SQLite", ""), true},
 		"the same answer":               {memoir.StatementDecision, choice("Redis", ""), choice("Redis", ""), false},
-		"the refused is accepted":       {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm run test:unit", "x it misses the client", "$ npm test"}, true},
+		"the other one is refused":      {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm run test:unit", "x it misses the client", "$ npm test"}, false},
 		"another refusal":               {memoir.StatementDecision, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:unit"}, []string{"> go on", "$ npm test", "x that takes an hour", "$ npm run test:quick"}, false},
 		"a fix that failed":             {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npx playwright install", "=> Error: no such host", "$ npm ci", "$ npx playwright install"}, true},
 		"a repair that repairs nothing": {memoir.StatementFailure, vite("$ npm install vite", "$ make web"), vite("$ npm install vite", "=> up to date", "! make web", "=> vite: command not found"), true},
@@ -256,7 +256,8 @@ func TestFactsThatALaterSessionOverturns(t *testing.T) {
 		"another failure":               {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "$ npm run e2e"}, []string{"! npm run unit", "=> Error: no such host", "$ npm ci", "$ npm run unit"}, false},
 		"a target that is gone":         {memoir.StatementCommand, []string{"$ make lint", "=> ok"}, agents, true},
 		"a command that is refused":     {memoir.StatementCommand, []string{"~ a.go", "$ mise run test:ci", "=> ok", "$ git commit -m 'fix: retry'"}, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, true},
-		"a refused one that passes":     {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run test:ci", "=> ok"}, true},
+		"a refused one that passes":     {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run test:ci", "=> ok"}, false},
+		"one refused for a while":       {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x not yet, the quick ones", "$ mise run test"}, []string{"$ mise run test:ci", "=> ok"}, true},
 		"another one that passes":       {memoir.StatementDecision, []string{"> go on", "$ mise run test:ci", "x too slow", "$ mise run test"}, []string{"$ mise run lint", "=> ok"}, false},
 		"a target that came":            {memoir.StatementFailure, agents, []string{"$ make lint", "=> ok"}, true},
 		"a name that changed":           {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, []string{"> `ledger` has been renamed to `books`."}, true},
@@ -307,7 +308,7 @@ func TestOfARefusalAndAPassTheLaterCounts(t *testing.T) {
 func TestWhatPassesForAMemberLeavesARefusal(t *testing.T) {
 	t.Parallel()
 	refusal, pass := spoken("")[0], spoken("", "")[1]
-	refusal.Statements = []memoir.Statement{refused(arrange(talk("> go on", "$ mise run test:ci", "x too slow", "$ mise run test")))[0].Statement}
+	refusal.Statements = []memoir.Statement{refused(arrange(talk("> go on", "$ mise run test:ci", "x not yet, the quick ones", "$ mise run test")))[0].Statement}
 	pass.Statements = []memoir.Statement{passedCommands(arrange(talk("$ mise run test:ci", "=> ok")))[0].Statement}
 	for key, want := range map[string]string{pass.SessionKey: "2026-07-02", memoir.ReceivedKey("alice", "0123"): ""} {
 		pass.SessionKey = key

@@ -322,7 +322,7 @@ func (s *setup) show() error {
 		}
 	}
 	if s.out.Report != nil {
-		s.sayLeft(*s.out.Report, s.again()) // what the run said of it is above the memory
+		s.sayLeft(*s.out.Report, s.again()) // not above the memory, where nobody reads it any more
 	}
 	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "), "none found yet"))
 	return s.showLesson(found.project, elsewhere)

@@ -180,6 +180,7 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 		again += " " + shellWord(word)
 	}
 	p.sayReport(report, again, err)
+	p.sayLeft(report, again)
 	if report.DryRun && !c.Bool("json") {
 		p.printPlan(report)
 	}

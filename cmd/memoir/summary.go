@@ -26,7 +26,8 @@ func sayScan(r pipeline.ScanReport) string {
 	return text
 }
 
-// sayReport prints the result of a run that ended with err; again is the command that continues it.
+// sayReport prints the result of a run that ended with err, without what sayLeft says; again is the command that
+// continues it.
 func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	u := p.ui
 	u.say("%s", sayScan(r.Scan))
@@ -81,13 +82,13 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 			u.sayHint("raise memories.phase1InputTokenLimit if the model accepts more")
 		}
 	}
-	p.sayLeft(r, again)
 }
 
+// sayLeft says which sessions a run left; again is the command that reads them.
 func (p *program) sayLeft(r pipeline.Report, again string) {
 	left := count(r.Left, "session")
 	switch {
-	case r.Left == 0:
+	case r.Left == 0 || r.DryRun: // a plan says it
 	case r.Stopped != nil:
 		p.ui.say("%s leaves %s for a later run", r.Stopped.Limit, left) // the warning about the limit has the hint
 	case len(r.Unserved) > 0:

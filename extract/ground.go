@@ -124,8 +124,8 @@ func unnamed(st memoir.Statement) bool {
 }
 
 // misattributed returns the fault of a statement that attributes words to the wrong author; empty if it has none. A
-// preference must quote the person. A command must have been run, or written by the person or the agent. Text that only
-// a tool, a file or a page had cannot be a rule or an instruction.
+// preference must cite words of the person and quote no others. A command must have been run, or written by the person
+// or the agent. Text that only a tool, a file or a page had cannot be a rule or an instruction.
 func (ev *evidence) misattributed(st memoir.Statement) string {
 	wish, orders := st.Kind == memoir.StatementPreference, prompts.Instructs(st.Text)
 	from, to := ev.around(st.Items)

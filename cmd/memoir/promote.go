@@ -216,7 +216,7 @@ func (p *program) hubNamed(c *cli.Context) (h team.Hub, err error) {
 		return h, nil
 	}
 	if at == "" || c.String("token-env") == "" {
-		return h, usagef("the token of a machine that has joined; an argument would show it to all users",
+		return h, usagef("`memoir-hub token add` prints the token; an argument would show it to all users",
 			"%s needs a URL and --token-env VARIABLE", calledAs(c))
 	}
 	h, err = hubAt(c, at)

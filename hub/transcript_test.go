@@ -3,6 +3,7 @@ package hub_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +225,10 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 	}
 	if _, header, _ := anna.fetchRaw(shop, ""); header.Get(wire.LimitedHeader) == "" {
 		t.Error("a container is not told of the limit")
+	}
+	var header http.Header
+	if anna.must("POST", "/v1/sessions", session(t, "one", day, "make a"), &header); header.Get(wire.LimitedHeader) == "" {
+		t.Error("who sends is not told of the limit")
 	}
 
 	// An operator releases it, and also one whose job was discarded.

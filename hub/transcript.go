@@ -111,10 +111,13 @@ func (h *Hub) keep(
 	defer cancel()
 	var id int64
 	var limited *time.Time
+	var erased string
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		_, err := asMemberIn(ctx, tx, token, func(b *pgx.Batch, hash []byte) {
 			queueProject(b, hash, t.Project)
 			b.Queue(`SELECT project FROM `+reached, hash, t.Project).QueryRow(intoReached(new(int64)))
+			b.Queue(`SELECT e.session FROM `+reached+` t JOIN memoir.erased e ON e.member = t.member WHERE e.session = $3`,
+				hash, t.Project, t.Session).QueryRow(into(&erased))
 			// A session is as it was before a transcript that is done.
 			b.Queue(`UPDATE memoir.transcript o SET state = 'waiting', items = $4, redacted = $5, ended = $6, sent = now()
 				FROM `+reached+` t WHERE o.project = t.project AND o.member = t.member AND o.hash = decode($3, 'hex')
@@ -130,6 +133,10 @@ func (h *Hub) keep(
 				QueryRow(into(&id))
 			b.Queue(limitedUntil, hash, t.Project).QueryRow(into(&limited))
 		})
+		if err == nil && erased != "" {
+			err = refuse(400, wire.CodeUsage, "the hub has erased this session with the member that sent it",
+				"a member with another name can send it")
+		}
 		if err == nil && id != 0 {
 			err = h.queue(ctx, tx, extractArgs{id})
 		}

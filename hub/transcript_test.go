@@ -245,7 +245,8 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 
 func TestTranscriptsMoveWithTheirProjectAndGoWithTheirMember(t *testing.T) {
 	d := hubtest.NewDatabase(t)
-	ci := join(t, d.Hub(t), d.Member(t, "ci", wire.Writer))
+	url := d.Hub(t)
+	ci := join(t, url, d.Member(t, "ci", wire.Writer))
 	one, same := session(t, "one", day, "make a"), session(t, "two", day, "make a")
 	ci.send(one)
 	ci.send(same)
@@ -266,4 +267,13 @@ func TestTranscriptsMoveWithTheirProjectAndGoWithTheirMember(t *testing.T) {
 	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript"); n != 0 {
 		t.Errorf("%d stay", n)
 	}
+	// Under that name they do not come back, and another member can send them.
+	again, other := join(t, url, d.Member(t, "ci", wire.Writer)), join(t, url, d.Member(t, "ci-2", wire.Writer))
+	again.refused(wire.CodeUsage, "POST", "/v1/sessions", session(t, "one", day, "make a"))
+	again.refused(wire.CodeUsage, "POST", "/v1/sessions", session(t, "two", day.Add(time.Hour), "make a", "make b"))
+	if !again.send(session(t, "three", day, "make c")) || !other.send(session(t, "one", day, "make a")) {
+		t.Error("a session that is not erased of its member is not taken")
+	}
+	d.Idle(t)
+	wantCommands(t, other.pull(shop, ""), "ci: run: `make c`", "ci-2: run: `make a`")
 }

@@ -44,7 +44,7 @@ func (t told) say(w http.ResponseWriter) {
 	}
 }
 
-// limitedUntil is a query of until when work on the project $2 waits for a spending limit, for a member with the token $1.
+// limitedUntil queries until when work on the project $2 waits for a spending limit, for who has the token $1.
 const limitedUntil = `SELECT max(j.scheduled_at) FROM memoir.reach($1, $2, 'reader') t JOIN river.river_job j
 	ON j.state = 'scheduled' AND (j.metadata->>'limited')::bigint = t.project`
 

@@ -161,7 +161,9 @@ func TestASpendingLimitOfAHubIsTold(t *testing.T) {
 	h, a, _, _ := based(t)
 	empty := scene{t: t, home: filepath.Join(t.TempDir(), "home"), user: t.TempDir(), sessions: t.TempDir(), env: []string{"TOKEN=ben-9"}}
 	writeSession(t, empty.sessions, "/srv/gone", 3, "From now on always use pnpm.")
-	at := func(what, as string) []string { return []string{"team", what, h.URL, "--token-env", "TOKEN", "--as", as} }
+	at := func(what, as string) []string {
+		return []string{"team", what, h.URL, "--token-env", "TOKEN", "--as", as}
+	}
 	commands := map[*scene][][]string{&a: {{"team", "pull"}, {"team", "status"}}, &empty: {at("pull", "host.example/acme/new"),
 		append(at("push", appKey), "--transcripts", empty.sessions), at("pull", appKey), {"team", "status"}}}
 	for _, limited := range []bool{true, false} {

@@ -1,6 +1,7 @@
 package memoir_test
 
 import (
+	"cmp"
 	"go/parser"
 	"go/token"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 )
 
@@ -32,17 +34,19 @@ func TestEveryNameInTheTreeIsPortable(t *testing.T) {
 // TestARoomImportsOnlyRoomsAbove compares imports with the order of the rooms in docs/architecture.md.
 func TestARoomImportsOnlyRoomsAbove(t *testing.T) {
 	text, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
+	mod, errMod := os.ReadFile("go.mod")
+	if err = cmp.Or(err, errMod); err != nil {
 		t.Fatal(err)
 	}
+	root := modfile.ModulePath(mod)
 	_, table, _ := strings.Cut(string(text), "\n## The rooms\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	var rooms []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z/.-]+)` \\|").FindAllStringSubmatch(table, -1) {
-		rooms = append(rooms, path.Join("memoir", row[1]))
+		rooms = append(rooms, path.Join(root, row[1]))
 	}
 	for at, room := range rooms {
-		files, _ := filepath.Glob(filepath.Join(".", strings.TrimPrefix(room, "memoir"), "*.go"))
+		files, _ := filepath.Glob(filepath.Join(".", strings.TrimPrefix(room, root), "*.go"))
 		for _, name := range files {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 			if err != nil {
@@ -51,8 +55,8 @@ func TestARoomImportsOnlyRoomsAbove(t *testing.T) {
 			for _, of := range file.Imports {
 				imported := strings.Trim(of.Path.Value, `"`)
 				below := slices.Index(rooms, imported) > at
-				doors := room == "memoir/serve" && imported == "memoir/ask"
-				server := imported == "memoir/serve" && name != "cmd/memoir/serve.go"
+				doors := room == root+"/serve" && imported == root+"/ask"
+				server := imported == root+"/serve" && name != "cmd/memoir/serve.go"
 				if !strings.HasSuffix(name, "_test.go") && (below || doors || server) {
 					t.Errorf("%s imports %s", name, imported)
 				}

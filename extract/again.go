@@ -118,18 +118,23 @@ func Ran(line string, st memoir.Statement) bool {
 }
 
 // change returns the arguments of a failed command that its error mentions and the command that passed lacks, and the
-// words that only the latter has.
+// words that only the latter has; of another command, all words, since it may name another thing.
 func change(st memoir.Statement) (wrong, came []string) {
 	before, after := runsOf(st.Command), runsOf(st.Fix)
 	if len(before) == 0 || len(after) == 0 {
 		return nil, nil
 	}
-	for _, w := range lost(before[0].args, after[0].args) {
+	was, now := before[0], after[0]
+	came = append([]string{now.program}, now.args...)
+	if !sameHead(was, now) && !now.launches(path.Base(was.program), was.args) && !slices.Equal(was.args, now.args) {
+		return nil, came
+	}
+	for _, w := range lost(was.args, now.args) {
 		if mentions(st.Error, w) {
 			wrong = append(wrong, w)
 		}
 	}
-	return wrong, lost(append([]string{after[0].program}, after[0].args...), append(before[0].args, before[0].program))
+	return wrong, lost(came, append(was.args, was.program))
 }
 
 // nested are programs whose subcommands have two words.

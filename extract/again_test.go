@@ -15,6 +15,7 @@ func fixedBy(command, message, fix string) memoir.Statement {
 var (
 	noLibrary = fixedBy("cargo test cache --lib", "error: no library targets found in package `app`", "cargo test cache")
 	noField   = fixedBy("gh run view 7 --json tries,jobs", `Unknown JSON field: "tries"`, "gh run view 7 --json jobs")
+	unknown17 = fixedBy("make smoke", "smoke: dial tcp: lookup svc17: no such host", "docker compose up -d svc17")
 	missing   = fixedBy("lint a.yml", "lint: command not found", "mise x lint -- lint a.yml")
 )
 
@@ -65,6 +66,10 @@ func TestFixesAgreeIfTheyChangeTheSame(t *testing.T) {
 		{missing, fixedBy("lint b.yml", missing.Error, "mise x lint -- lint b.yml"), true},
 		{missing, fixedBy("lint b.yml", missing.Error, "mise exec lint -- lint b.yml"), true},
 		{missing, fixedBy("lint b.yml", missing.Error, "npx lint b.yml"), false},
+		{unknown17, fixedBy("make smoke", "smoke: dial tcp: lookup svc3: no such host", "docker compose up -d svc3"), false},
+		{unknown17, fixedBy("make e2e", "e2e: dial tcp: lookup svc17: no such host", "docker compose up -d svc17"), true},
+		{fixedBy("make svc17", unknown17.Error, unknown17.Fix),
+			fixedBy("make svc3", "smoke: dial tcp: lookup svc3: no such host", "docker compose up -d svc3"), false},
 	} {
 		if got := extract.Agree(test.a, test.b); got != test.want {
 			t.Errorf("%s and %s: %v", test.a.Fix, test.b.Fix, got)

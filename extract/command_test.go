@@ -50,7 +50,7 @@ func TestPurposesAreToldByOneTable(t *testing.T) {
 	for line, want := range map[string]string{
 		"go test ./...": forTest, "cargo clippy": forLint, "npm run typecheck": forCheck, "make": forBuild, "make gen": forGenerate,
 		"npx eslint .": forLint, "uv run pytest -q": forTest, "uv run app export": forRun, "mise run test:e2e": forTest, "./scripts/release.sh 1.2": forRelease,
-		"python -m unittest": forTest, "npm ci": forSetup, "npm publish": forRelease, "ls": "", "git status": "", "python -c 'print(1)'": "",
+		"python -m unittest": forTest, "npm ci": forSetup, "pnpm ci": forSetup, "npm run ci": forRun, "make ci-check": forCheck, "./ci-lint.sh": forLint, "npm publish": forRelease, "ls": "", "git status": "", "python -c 'print(1)'": "",
 		"go test --help": "", "cargo --version": "", "/usr/local/bin/thing": "", "pnpm add left": "",
 		"cargo fmt": forFormat, "cargo fmt --check": forCheck, "gofmt -l .": forCheck, "gofmt -l -w .": forFormat, "npx prettier --check=true src": forCheck,
 		"black -l 100 .": forFormat, "go build -l x": forBuild,

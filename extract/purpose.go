@@ -23,7 +23,8 @@ const (
 )
 
 // purposeWords maps names of programs, subcommands, scripts and targets to purposes. A script
-// or target may have the word as a part ("test:e2e", "lint-fix").
+// or target may have the word as a part ("test:e2e", "lint-fix"). What only one program's subcommand means has its name
+// ("npm_ci").
 var purposeWords = byWord(map[string]string{
 	forTest: "test tests spec e2e unittest nextest runtest pytest vitest jest mocha rspec " +
 		"ctest phpunit bats gotestsum tox nox behave playwright cypress",
@@ -34,7 +35,7 @@ var purposeWords = byWord(map[string]string{
 	forBuild:    "build compile bundle assemble cmake ninja webpack rollup esbuild",
 	forGenerate: "generate codegen gen render protoc",
 	forRelease:  "release publish deploy goreleaser version bump",
-	forSetup:    "install setup sync bootstrap restore ci",
+	forSetup:    "install setup sync bootstrap restore npm_ci pnpm_ci bun_ci",
 	forRun:      "run start dev serve exec",
 })
 
@@ -119,7 +120,7 @@ func classify(words []string) (purpose, head string) {
 	}
 	switch g {
 	case bySubcommand:
-		if purpose = purposeWords[word]; purpose == "" {
+		if purpose = cmp.Or(purposeWords[name+"_"+word], purposeWords[word]); purpose == "" {
 			return "", ""
 		}
 		return purpose, name + " " + word
@@ -147,7 +148,7 @@ func targeted(name string, words []string) (purpose, head string) {
 	case word == "" || noTargets[word] || strings.ContainsAny(word, "=$/*"):
 		return "", ""
 	}
-	return cmp.Or(wordPurpose(word), forRun), name + " " + word
+	return cmp.Or(purposeWords[name+"_"+word], wordPurpose(word), forRun), name + " " + word
 }
 
 // launched classifies the command that a launcher starts: the words after "--" if there is one.

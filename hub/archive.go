@@ -44,6 +44,10 @@ func (t told) say(w http.ResponseWriter) {
 	}
 }
 
+// limitedUntil queries until when work on the project $2 waits for a spending limit, for who has the token $1.
+const limitedUntil = `SELECT max(j.scheduled_at) FROM memoir.reach($1, $2, 'reader') t JOIN river.river_job j
+	ON j.state = 'scheduled' AND (j.metadata->>'limited')::bigint = t.project`
+
 // archive answers with the newest published generation of a project, or with the newest one that waits.
 func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	key, unaccepted := r.URL.Query().Get("project"), r.URL.Query().Has("waiting")
@@ -61,8 +65,7 @@ func (h *Hub) archive(r *http.Request, token string) (any, error) {
 	err := h.pool.QueryRow(ctx, `SELECT coalesce(a.machine, 0), coalesce(live, false), coalesce(revoked, false),
 			coalesce(readable, false), coalesce(number, 0), hash, body, coalesce(waits, 0),
 			coalesce((SELECT t.expires FROM memoir.token t WHERE t.id = a.machine), now()),
-			(SELECT max(j.scheduled_at) FROM memoir.reach($1, $2, 'reader') t JOIN river.river_job j
-				ON j.state = 'scheduled' AND (j.metadata->>'limited')::bigint = t.project WHERE a.readable)
+			CASE WHEN a.readable THEN (`+limitedUntil+`) END
 		FROM memoir.archive_of($1, $2, $3, $4) a`, hashOf(token), key, known, unaccepted).
 		Scan(&c.machine, &c.live, &c.revoked, &readable, &a.number, &a.hash, &a.body, &a.waiting, &a.expires, &limited)
 	a.limited = *cmp.Or(limited, &time.Time{})

@@ -49,6 +49,9 @@ func (m machine) do(method, path string, in, out any) (int, wire.Problem) {
 		m.t.Fatal(err)
 	}
 	defer answer.Body.Close()
+	if header, ok := out.(*http.Header); ok {
+		*header, out = answer.Header, nil
+	}
 	var problem wire.Problem
 	if answer.StatusCode >= 300 {
 		out = &problem

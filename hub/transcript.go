@@ -48,8 +48,9 @@ func (h *Hub) sent(r *http.Request, token string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	isNew, err := h.keep(r.Context(), token, t, items, redacted)
-	return accepted{wire.Accepted{New: isNew}, told{expires: c.expires}}, err
+	done := accepted{told: told{expires: c.expires}}
+	err = h.keep(r.Context(), token, t, items, redacted, &done)
+	return done, err
 }
 
 // accepted is the answer to a transcript.
@@ -102,15 +103,21 @@ func (h *Hub) cleanItems(sent json.RawMessage) (stored []byte, redacted int, err
 	return packing.EncodeAll(text, nil), redacted, nil
 }
 
-// keep stores a transcript with the job that extracts it, and reports whether it is new.
-func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items []byte, redacted int) (bool, error) {
+// keep stores a transcript with the job that extracts it, and fills in whether it is new and until when a limit holds.
+func (h *Hub) keep(
+	ctx context.Context, token string, t wire.Transcript, items []byte, redacted int, done *accepted,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, patience) // that of the body is over
 	defer cancel()
 	var id int64
+	var limited *time.Time
+	var erased string
 	err := pgx.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		_, err := asMemberIn(ctx, tx, token, func(b *pgx.Batch, hash []byte) {
 			queueProject(b, hash, t.Project)
 			b.Queue(`SELECT project FROM `+reached, hash, t.Project).QueryRow(intoReached(new(int64)))
+			b.Queue(`SELECT e.session FROM `+reached+` t JOIN memoir.erased e ON e.member = t.member WHERE e.session = $3`,
+				hash, t.Project, t.Session).QueryRow(into(&erased))
 			// A session is as it was before a transcript that is done.
 			b.Queue(`UPDATE memoir.transcript o SET state = 'waiting', items = $4, redacted = $5, ended = $6, sent = now()
 				FROM `+reached+` t WHERE o.project = t.project AND o.member = t.member AND o.hash = decode($3, 'hex')
@@ -124,13 +131,19 @@ func (h *Hub) keep(ctx context.Context, token string, t wire.Transcript, items [
 				ON CONFLICT (project, hash) DO NOTHING RETURNING id`,
 				hash, t.Project, t.Hash(), t.Session, string(t.Source), t.Ended.UTC(), items, redacted).
 				QueryRow(into(&id))
+			b.Queue(limitedUntil, hash, t.Project).QueryRow(into(&limited))
 		})
+		if err == nil && erased != "" {
+			err = refuse(400, wire.CodeUsage, "the hub has erased this session with the member that sent it",
+				"a member with another name can send it")
+		}
 		if err == nil && id != 0 {
 			err = h.queue(ctx, tx, extractArgs{id})
 		}
 		return err
 	})
-	return id != 0, err
+	done.New, done.limited = id != 0, *cmp.Or(limited, &time.Time{})
+	return err
 }
 
 // waiting is a transcript that is to be extracted.

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +226,10 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 	if _, header, _ := anna.fetchRaw(shop, ""); header.Get(wire.LimitedHeader) == "" {
 		t.Error("a container is not told of the limit")
 	}
+	var header http.Header
+	if anna.must("POST", "/v1/sessions", session(t, "one", day, "make a"), &header); header.Get(wire.LimitedHeader) == "" {
+		t.Error("who sends is not told of the limit")
+	}
 
 	// An operator releases it, and also one whose job was discarded.
 	anna.send(session(t, "two", day, "make a"))
@@ -240,7 +245,8 @@ func TestATranscriptWaitsForTheNextDayOfALimit(t *testing.T) {
 
 func TestTranscriptsMoveWithTheirProjectAndGoWithTheirMember(t *testing.T) {
 	d := hubtest.NewDatabase(t)
-	ci := join(t, d.Hub(t), d.Member(t, "ci", wire.Writer))
+	url := d.Hub(t)
+	ci := join(t, url, d.Member(t, "ci", wire.Writer))
 	one, same := session(t, "one", day, "make a"), session(t, "two", day, "make a")
 	ci.send(one)
 	ci.send(same)
@@ -261,4 +267,13 @@ func TestTranscriptsMoveWithTheirProjectAndGoWithTheirMember(t *testing.T) {
 	if n := d.Number(t, "SELECT count(*) FROM memoir.transcript"); n != 0 {
 		t.Errorf("%d stay", n)
 	}
+	// Under that name they do not come back, and another member can send them.
+	again, other := join(t, url, d.Member(t, "ci", wire.Writer)), join(t, url, d.Member(t, "ci-2", wire.Writer))
+	again.refused(wire.CodeUsage, "POST", "/v1/sessions", session(t, "one", day, "make a"))
+	again.refused(wire.CodeUsage, "POST", "/v1/sessions", session(t, "two", day.Add(time.Hour), "make a", "make b"))
+	if !again.send(session(t, "three", day, "make c")) || !other.send(session(t, "one", day, "make a")) {
+		t.Error("a session that is not erased of its member is not taken")
+	}
+	d.Idle(t)
+	wantCommands(t, other.pull(shop, ""), "ci: run: `make c`", "ci-2: run: `make a`")
 }

@@ -137,7 +137,7 @@ func TestThePredicatesHoldWithoutThePolicies(t *testing.T) {
 }
 
 // tables are all tables of the schema.
-var tables = []string{"access", "archive", "audit", "code", "edit", "generation", "hub", "ledger", "member", "migration", "organisation", "project", "statement", "token",
+var tables = []string{"access", "archive", "audit", "code", "edit", "erased", "generation", "hub", "ledger", "member", "migration", "organisation", "project", "statement", "token",
 	"tombstone", "transcript"}
 
 func TestThePoliciesHoldWithoutThePredicates(t *testing.T) {

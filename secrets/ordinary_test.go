@@ -46,7 +46,7 @@ var ordinary = []string{
 	"--password <token>",
 	"--password $TOKEN --password-stdin",
 	"--password-file /run/secrets/db1",
-	"--password 'the password of the user'", "--passphrase \"$(cat the file)\"", "GPIO_PIN=13", "--pin 12", "--otp-file 123456", "SPIN=4096", "--pinned 1234",
+	"--password 'the password of the user'", "--passphrase \"$(cat the file)\"", "GPIO_PIN=13", "--pin 12", "gpio_pin: 13", "otp: 2026-01-02", "spin: 4096", "--otp-file 123456", "SPIN=4096", "--pinned 1234",
 	"Authorization: Bearer <token>",
 	"Authorization: Bearer $TOKEN",
 	"Authorization: Bearer ${{ secrets.GITHUB_TOKEN }}",

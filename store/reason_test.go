@@ -224,20 +224,31 @@ func TestTheReasonThatIsStoredFollowsWhatChanges(t *testing.T) {
 	want("forgotten", "forgotten")
 }
 
-func TestClaimsAndRefreshesReadTheIndexOfOpenSessions(t *testing.T) {
+// TestSessionsAreReadInTheOrderOfAnIndex wants no sorting of all open sessions for claims and refreshes, nor of all
+// with a reason for a page of them.
+func TestSessionsAreReadInTheOrderOfAnIndex(t *testing.T) {
 	t.Parallel()
 	s, _ := newQueue(t, 1)
 	open, args := Window{}.openIn()
-	must(t, s.read(t.Context(), func(tx tx) {
-		var plan strings.Builder
-		for scan := range tx.rows(`EXPLAIN QUERY PLAN SELECT `+factColumns+` FROM `+factTables+` WHERE `+open+` ORDER BY s.updated_at DESC, s.key`, args...) {
-			var a, b, c int
-			var detail string
-			scan(&a, &b, &c, &detail)
-			fmt.Fprintln(&plan, detail)
-		}
-		if !strings.Contains(plan.String(), "session_open") || strings.Contains(plan.String(), "TEMP B-TREE") {
-			t.Errorf("plan:\n%s", plan.String())
-		}
-	}))
+	where, filtered := Filter{Reason: memoir.ReasonUpToDate, Source: memoir.SourceCodex, Since: s.now()}.where()
+	for index, query := range map[string]struct {
+		text string
+		args []any
+	}{
+		"session_open":   {`SELECT ` + factColumns + ` FROM ` + factTables + ` WHERE ` + open, args},
+		"session_reason": {`SELECT ` + sessionColumns + ` FROM session s WHERE 1` + where, filtered},
+	} {
+		must(t, s.read(t.Context(), func(tx tx) {
+			var plan strings.Builder
+			for scan := range tx.rows(`EXPLAIN QUERY PLAN `+query.text+` ORDER BY s.updated_at DESC, s.key`, query.args...) {
+				var a, b, c int
+				var detail string
+				scan(&a, &b, &c, &detail)
+				fmt.Fprintln(&plan, detail)
+			}
+			if !strings.Contains(plan.String(), index) || strings.Contains(plan.String(), "TEMP B-TREE") {
+				t.Errorf("plan:\n%s", plan.String())
+			}
+		}))
+	}
 }

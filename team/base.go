@@ -82,7 +82,7 @@ func (c *client) archive(ctx context.Context, key, tag string, waiting bool) (a 
 	res, content, err := c.request(ctx, http.MethodGet, "/v1/archive?"+query.Encode(), nil, tag)
 	if res != nil { // also if there is none but one that waits
 		a.waits, _ = strconv.Atoi(res.Header.Get(wire.WaitingHeader))
-		a.limited, _ = time.Parse(time.RFC3339, res.Header.Get(wire.LimitedHeader))
+		a.limited = c.told.Limited
 	}
 	switch {
 	case err != nil:

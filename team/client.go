@@ -32,9 +32,15 @@ const (
 type client struct {
 	url, token string
 	http       *http.Client
-	expires    time.Time // the token, by the last answer that says so
+	told       Told // by the last answer that says so
 
 	again, renew string // hints: of a hub that does not answer, and of one that refuses the token
+}
+
+// Told is what a hub says beside its answers; zero: it has not said so.
+type Told struct {
+	Expires time.Time // when the token ends
+	Limited time.Time // until when the hub waits with a newer memory, for a spending limit
 }
 
 // newClient returns a client of a hub. http is for this machine alone, since the token would go in the clear.
@@ -158,8 +164,9 @@ func (c *client) request(
 	}
 	defer func() { _ = res.Body.Close() }()
 	if at, err := time.Parse(time.RFC3339, res.Header.Get(wire.ExpiresHeader)); err == nil {
-		c.expires = at
+		c.told.Expires = at
 	}
+	c.told.Limited, _ = time.Parse(time.RFC3339, res.Header.Get(wire.LimitedHeader))
 	text, err = io.ReadAll(http.MaxBytesReader(nil, res.Body, maxAnswer))
 	switch {
 	case err != nil:

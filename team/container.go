@@ -62,8 +62,8 @@ func (s *Sender) Send(ctx context.Context, t wire.Transcript) (outcome string, e
 	return map[bool]string{true: "sent", false: "known"}[done.New], ends, err
 }
 
-// Expires returns when the token ends; the zero time if the hub has not said so.
-func (s *Sender) Expires() time.Time { return s.c.expires }
+// Told returns what the hub said beside its last answer.
+func (s *Sender) Told() Told { return s.c.told }
 
 // Pulled is the memory of a project that a home has from a hub which it has not joined.
 type Pulled struct {
@@ -119,16 +119,16 @@ func (p Pulled) Say() string {
 }
 
 // PullMemory makes the newest generation that a hub has of a project the memory in a home, which keeps no sessions of
-// its own, and returns the number; 0 if the home has it. expires is as in Pulled, also beside an error. Repeating it
+// its own, and returns the number; 0 if the home has it. What the hub said is also there beside an error. Repeating it
 // after a kill completes it.
 func PullMemory(ctx context.Context, home string, h Hub, id, key string, scanner *secrets.Scanner) (
-	n int, expires time.Time, err error) {
+	n int, told Told, err error) {
 	c, err := newContainer(h)
 	if err == nil {
 		n, err = c.pullMemory(ctx, home, id, key, scanner)
-		expires = c.expires
+		told = c.told
 	}
-	return n, expires, err
+	return n, told, err
 }
 
 func (c *client) pullMemory(ctx context.Context, home, id, key string, scanner *secrets.Scanner) (int, error) {
@@ -151,7 +151,7 @@ func (c *client) pullMemory(ctx context.Context, home, id, key string, scanner *
 		now.ETag = ""
 	}
 	got, err := c.archive(ctx, key, now.ETag, false)
-	if now.Expires, now.Limited = c.expires, got.limited; err == nil && got.content == nil {
+	if now.Expires, now.Limited = c.told.Expires, got.limited; err == nil && got.content == nil {
 		all[id] = now
 		err = write(home, "pulled", all)
 	}

@@ -237,10 +237,10 @@ func (p *program) pullTeam(c *cli.Context) error {
 	}
 	scanner, errScanner := p.scanner(c)
 	n, why, hint := 0, "", "" // the generation, if it is new here
-	var expires time.Time
+	var told team.Told
 	if err = cmp.Or(err, errScanner); err == nil {
 		err = locked(opts.Home, func() (err error) {
-			n, expires, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
+			n, told, err = team.PullMemory(c.Context, opts.Home, h, here.project.ID, key, scanner)
 			return err
 		})
 	}
@@ -248,9 +248,8 @@ func (p *program) pullTeam(c *cli.Context) error {
 		c.Context.Err() == nil {
 		why, hint, err = p.redact(err.Error()), p.redact(memoir.HintOf(err)), nil
 	}
-	p.warnEnding(h.URL, expires, operatorRenews)
+	p.warnTold(h.URL, key, told)
 	all, _ := team.ReadPulled(opts.Home) // a home without has none
-	p.warnLimited(key, all[here.project.ID].Limited)
 	return p.result(c, err, map[string]any{"project": key, "generation": all[here.project.ID].Generation, "new": n > 0,
 		"why": why}, func() {
 		switch {
@@ -370,7 +369,7 @@ func (p *program) pushTeam(c *cli.Context) error {
 		}
 	})
 	if to != nil {
-		p.warnEnding(h.URL, to.Expires(), operatorRenews)
+		p.warnTold(h.URL, t.Key, to.Told())
 	}
 	err = p.result(c, err, map[string]any{"project": t.Key, "sessions": all, "not_sessions": others}, func() {
 		p.ui.say("sessions for %s: %s", t.Key, cmp.Or(byRule(became), "none"))

@@ -75,8 +75,11 @@ func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Sto
 	case errors.Is(err, store.ErrOutdated):
 		return store.Open(c.Context, path, p.forWork(settings))
 	case memoir.CodeOf(err) == memoir.CodeNotFound && team.SayPulled(home) != "":
-		return nil, notFoundf("`memoir view` prints what a session is told, `memoir cat MEMORY.md` all",
-			"this home has %s; it has no sessions", team.SayPulled(home))
+		hint := "`memoir view` prints what a session is told, `memoir cat MEMORY.md` all"
+		if c.Command.Name == "view" {
+			hint = "`memoir team pull` gets the memory of this project; `memoir cat MEMORY.md` prints all that it has"
+		}
+		return nil, notFoundf(hint, "this home has %s; it has no sessions", team.SayPulled(home))
 	case memoir.CodeOf(err) == memoir.CodeNotFound:
 		return nil, notFoundf("`memoir init` finds sessions and creates the first memory; "+
 			"in a container, `memoir team pull` gets one", "nothing is registered in %s yet", home)

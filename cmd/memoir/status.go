@@ -297,8 +297,7 @@ func (p *program) teamStatus(c *cli.Context) error {
 		statusList(p, "repository", memories, sayTeam)
 		for _, id := range slices.Sorted(maps.Keys(pulled)) {
 			p.statusLine("pulled", pulled[id].Say())
-			p.warnEnding(pulled[id].URL, pulled[id].Expires, operatorRenews)
-			p.warnLimited(pulled[id].Project, pulled[id].Limited)
+			p.warnTold(pulled[id].URL, pulled[id].Project, team.Told{Expires: pulled[id].Expires, Limited: pulled[id].Limited})
 		}
 		if out == nil && len(pulled) == 0 {
 			p.ui.sayError(team.ErrNone)
@@ -330,6 +329,12 @@ const (
 	syncRenews     = "`memoir team sync` renews it"
 	operatorRenews = "an operator adds another one with `memoir-hub token add`"
 )
+
+// warnTold warns of what a hub told a container: a token that ends soon, or a memory that waits.
+func (p *program) warnTold(url, project string, told team.Told) {
+	p.warnEnding(url, told.Expires, operatorRenews)
+	p.warnLimited(project, told.Limited)
+}
 
 // warnLimited warns of a memory that is older than what the hub got, until a spending limit ends.
 func (p *program) warnLimited(project string, until time.Time) {

@@ -159,8 +159,13 @@ func TestTheHubsLinesAreTheSameInEveryHome(t *testing.T) {
 func TestASpendingLimitOfAHubIsTold(t *testing.T) {
 	t.Parallel()
 	h, a, _, _ := based(t)
-	empty := scene{t: t, home: filepath.Join(t.TempDir(), "home"), user: t.TempDir(), env: []string{"TOKEN=ben-9"}}
-	pulls := map[*scene][]string{&a: {"team", "pull"}, &empty: {"team", "pull", h.URL, "--token-env", "TOKEN", "--as", appKey}}
+	empty := scene{t: t, home: filepath.Join(t.TempDir(), "home"), user: t.TempDir(), sessions: t.TempDir(), env: []string{"TOKEN=ben-9"}}
+	writeSession(t, empty.sessions, "/srv/gone", 3, "From now on always use pnpm.")
+	at := func(what, as string) []string {
+		return []string{"team", what, h.URL, "--token-env", "TOKEN", "--as", as}
+	}
+	commands := map[*scene][][]string{&a: {{"team", "pull"}, {"team", "status"}}, &empty: {at("pull", "host.example/acme/new"),
+		append(at("push", appKey), "--transcripts", empty.sessions), at("pull", appKey), {"team", "status"}}}
 	for _, limited := range []bool{true, false} {
 		h.before = func(w http.ResponseWriter, _ *http.Request) bool {
 			if limited {
@@ -168,8 +173,8 @@ func TestASpendingLimitOfAHubIsTold(t *testing.T) {
 			}
 			return false
 		}
-		for s, pull := range pulls {
-			for _, args := range [][]string{pull, {"team", "status"}} {
+		for s, all := range commands {
+			for _, args := range all {
 				code, _, said := s.memoir(args...)
 				if code != exitDone || strings.Contains(said, "lacks what was sent last: the hub has reached its spending limit, until ") != limited {
 					t.Errorf("limited %v: %v: %d %s", limited, args, code, said)

@@ -308,6 +308,7 @@ var takenBack = map[int]string{
 	7: "DROP TRIGGER edit_made; DROP TRIGGER edit_changed; DROP TRIGGER edit_gone; DROP TRIGGER share_made; " +
 		"DROP TRIGGER share_gone; DROP VIEW edited; ALTER TABLE hand_edit DROP COLUMN hub",
 	8: "DELETE FROM searchable WHERE session_key LIKE 'team:%' OR session_key LIKE 'machine:%'",
+	9: "DROP INDEX session_reason; CREATE INDEX session_reason ON session (reason)",
 }
 
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {

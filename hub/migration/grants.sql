@@ -4,7 +4,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA memoir FROM PUBLIC, $ROLE;
 GRANT USAGE ON SCHEMA memoir TO $ROLE;
 GRANT SELECT ON memoir.migration, memoir.organisation, memoir.member, memoir.code, memoir.token, memoir.project,
 	memoir.access, memoir.statement, memoir.tombstone, memoir.hub, memoir.archive, memoir.generation, memoir.ledger,
-	memoir.transcript, memoir.edit TO $ROLE;
+	memoir.transcript, memoir.edit, memoir.erased TO $ROLE;
 GRANT INSERT ON memoir.token, memoir.project, memoir.statement, memoir.tombstone, memoir.audit, memoir.archive,
 	memoir.generation, memoir.ledger, memoir.transcript, memoir.edit TO $ROLE;
 GRANT DELETE ON memoir.code, memoir.statement, memoir.archive, memoir.edit TO $ROLE;

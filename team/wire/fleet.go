@@ -13,8 +13,8 @@ import (
 // makes it, of type ArchiveType, with the header GenerationHeader. Its ETag is the quoted SHA-256 of the body, so an
 // If-None-Match of the same is answered with 304. Without a generation the code is CodeNotFound. WaitingHeader is the
 // number of the newest generation that this member may accept; without one there is no such header. ExpiresHeader says
-// when the token ends, in RFC 3339; POST /v1/sessions answers with it, too. LimitedHeader says in the same form until
-// when work on the project waits, since a spending limit is reached. A hub of the release before says neither.
+// when the token ends, in RFC 3339. LimitedHeader says in the same form until when work on the project waits, since a
+// spending limit is reached. POST /v1/sessions answers with both, too. A hub of the release before says neither.
 const (
 	ArchiveType      = "application/zstd"
 	GenerationHeader = "Memoir-Generation"

@@ -144,7 +144,7 @@ func TestANoteIsStoredOnce(t *testing.T) {
 		{like(func(e *memoir.Entry) { e.Text = "use pnpm " }), false},
 		{like(func(e *memoir.Entry) { e.Text = "use PNPM" }), false},
 		{like(func(e *memoir.Entry) { e.Text, e.Category = "use PNPM", "" }), false},
-		
+
 		{like(func(e *memoir.Entry) { e.Category = "preference" }), true},
 		{like(func(e *memoir.Entry) { e.Author = memoir.AuthorAgent }), false},
 		{like(func(e *memoir.Entry) { e.Kind, e.Category = memoir.EntryJournal, "" }), true},

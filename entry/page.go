@@ -117,9 +117,9 @@ func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int
 
 func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
-// existing returns the note that equals e, of any category or only of that of e, or the line of e that its day's page has
-// or will get, nil if there is none. Letter case tells apart notes of two authors alone, or what one replaces. It fails
-// if the page has no room for the line.
+// existing returns the note that equals e, of any category or only of that of e, or the line of e that its day's page
+// has or will get, nil if there is none. Letter case tells apart notes of two authors alone, or what one replaces. It
+// fails if the page has no room for the line.
 func (b Book) existing(ctx context.Context, e memoir.Entry, anyCategory bool) (*memoir.Entry, error) {
 	journal := e.Kind == memoir.EntryJournal
 	of := store.EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Max: 100}

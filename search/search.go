@@ -354,8 +354,8 @@ var citation = lazyregexp.New(`\[([0-9A-Za-z_.-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
 // historyLine matches the end time and the key of a session in its paragraph of a history.
 var historyLine = lazyregexp.New(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d)\].* \(([^() ]+)\)$`)
 
-// inFile fills in a hit in a file of a memory, and returns the statement that it says, nil if none. The file's lines may
-// have moved since they were indexed.
+// inFile fills in a hit in a file of a memory, and returns the statement that it says, nil if none. The file's lines
+// may have moved since they were indexed.
 func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) (says *memoir.Statement) {
 	place := hit.ProjectID + "/" + path
 	text, known := f.texts[place]

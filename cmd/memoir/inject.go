@@ -306,8 +306,8 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	return ""
 }
 
-// Divisors of the room in the frame: notes get at most a half of it. What was said since, the user's summary and a recap
-// get at most a quarter each, in this order, while there is room.
+// Divisors of the room in the frame: notes get at most a half of it. What was said since, the user's summary and a
+// recap get at most a quarter each, in this order, while there is room.
 const (
 	notesShare = 2
 	userShare  = 4

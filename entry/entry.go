@@ -41,8 +41,8 @@ type Book struct {
 // code memoir.CodeUsage. If the entry exists, nothing is stored: added is false, and stored is the existing entry.
 // That is one of the project's 100 last accessed notes, whatever its letter case if it has the same author, or a line
 // of the day's journal, with ID 0 if a person wrote it into the file. A note without a category is a fact, and equals
-// one of any category. A person's note confirms an agent's of the same text, which keeps its number. One that replaces another is
-// stored in the project of that one, and by default in its category.
+// one of any category. A person's note confirms an agent's of the same text, which keeps its number. One that replaces
+// another is stored in the project of that one, and by default in its category.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, added bool, err error) {
 	if e.Replaces != 0 {
 		if err := b.replace(ctx, &e); err != nil {

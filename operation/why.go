@@ -72,9 +72,8 @@ var (
 )
 
 // Why returns the origin of what ref names: a statement by its id, or the lines of a project's memory that contain a
-// text, as whole words if one does, or have a key. If no line contains the text, it finds statements that do, also those
-// that no line was made from, and what members made of their lines.
-// It returns the first maxLines of them.
+// text, as whole words if one does, or have a key. If no line contains the text, it finds statements that do, also
+// those that no line was made from, and what members made of their lines. It returns the first maxLines of them.
 func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string) (Why, error) {
 	out := Why{Lines: []string{}, Statements: []Statement{}}
 	m, err := a.readMemory(projectID)

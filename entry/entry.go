@@ -38,22 +38,27 @@ type Book struct {
 
 // Write checks and redacts an entry and stores it durably. It sets the ID, and CreatedAt if that is zero. The next
 // process finds the entry, and the next session gets a person's note. The error of an invalid text or category has the
-// code memoir.CodeUsage. If the entry exists, nothing is stored: added is false, and stored is the existing entry. That
-// is one of the project's 100 last accessed notes, or a line of the day's journal, with ID 0 if a person wrote it into
-// the file. A person's note confirms an agent's of the same text, which keeps its number. One that replaces another is
-// stored in the project of that one, and by default in its category.
+// code memoir.CodeUsage. If the entry exists, nothing is stored: added is false, and stored is the existing entry.
+// That is one of the project's 100 last accessed notes, whatever its letter case if it has the same author, or a line
+// of the day's journal, with ID 0 if a person wrote it into the file. A note without a category is a fact, and equals
+// one of any category. A person's note confirms an agent's of the same text, which keeps its number. One that replaces
+// another is stored in the project of that one, and by default in its category.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, added bool, err error) {
 	if e.Replaces != 0 {
 		if err := b.replace(ctx, &e); err != nil {
 			return e, false, err
 		}
 	}
+	anyCategory := e.Kind == memoir.EntryNote && e.Category == ""
+	if anyCategory {
+		e.Category = "fact"
+	}
 	e, statements, err := b.Checked(e)
 	if err != nil {
 		return e, false, err
 	}
 	err = b.Store.Alone(ctx, func() error { // so that no other process adds or files the same entry meanwhile
-		found, err := b.existing(ctx, e)
+		found, err := b.existing(ctx, e, anyCategory)
 		if found != nil && e.Kind == memoir.EntryNote {
 			if e.Replaces == found.ID || e.Replaces == found.Replaces {
 				e.Replaces = 0

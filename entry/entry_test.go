@@ -142,11 +142,14 @@ func TestANoteIsStoredOnce(t *testing.T) {
 	}{
 		{like(func(*memoir.Entry) {}), true},
 		{like(func(e *memoir.Entry) { e.Text = "use pnpm " }), false},
-		{like(func(e *memoir.Entry) { e.Text = "use PNPM" }), true},
+		{like(func(e *memoir.Entry) { e.Text = "use PNPM" }), false},
+		{like(func(e *memoir.Entry) { e.Text, e.Category = "use PNPM", "" }), false},
+
 		{like(func(e *memoir.Entry) { e.Category = "preference" }), true},
 		{like(func(e *memoir.Entry) { e.Author = memoir.AuthorAgent }), false},
 		{like(func(e *memoir.Entry) { e.Kind, e.Category = memoir.EntryJournal, "" }), true},
 		{like(func(*memoir.Entry) {}), false},
+		{like(func(e *memoir.Entry) { e.Text, e.Replaces = "use PNPM", 1 }), true},
 	} {
 		if e, added, err := b.Write(t.Context(), c.note); err != nil || added != c.added || !added && e.ID != 1 {
 			t.Errorf("%d: Write = #%d, %v, %v", i, e.ID, added, err)

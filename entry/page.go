@@ -117,9 +117,10 @@ func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int
 
 func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
-// existing returns the note that equals e, or the line of e that its day's page has or will get, nil if there is none.
-// It fails if the page has no room for the line.
-func (b Book) existing(ctx context.Context, e memoir.Entry) (*memoir.Entry, error) {
+// existing returns the note that equals e, of any category or only of that of e, or the line of e that its day's page
+// has or will get, nil if there is none. Letter case tells apart notes of two authors alone, or what one replaces. It
+// fails if the page has no room for the line.
+func (b Book) existing(ctx context.Context, e memoir.Entry, anyCategory bool) (*memoir.Entry, error) {
 	journal := e.Kind == memoir.EntryJournal
 	of := store.EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Max: 100}
 	latest, err := b.Store.Entries(ctx, of)
@@ -129,8 +130,12 @@ func (b Book) existing(ctx context.Context, e memoir.Entry) (*memoir.Entry, erro
 		return nil, err
 	}
 	same := slices.DeleteFunc(latest, func(other memoir.Entry) bool {
-		return other.Text != e.Text || journal && dayOf(other) != dayOf(e) ||
-			!journal && other.Category != e.Category
+		if journal {
+			return other.Text != e.Text || dayOf(other) != dayOf(e)
+		}
+		again := other.Author == e.Author && e.Replaces == 0
+		return other.Text != e.Text && !(again && memoir.Folded(other.Text) == memoir.Folded(e.Text)) ||
+			other.Category != e.Category && !(again && anyCategory)
 	})
 	if journal {
 		page, err := b.Page(e.ProjectID, dayOf(e))

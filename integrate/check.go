@@ -14,7 +14,7 @@ import (
 // Finding is a reason why an agent gets no memory, or gets it twice.
 type Finding struct {
 	Text, Hint string
-	Fails      bool // memoir does not work
+	Fails      bool // memoir does not work, for want of more than a person's yes in the agent
 }
 
 // signs are the settings of agents that doctor checks.
@@ -73,7 +73,7 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		{"SessionStart", "session_start", "start hook"}, {"PostToolUse", "post_tool_use", "hook of tool calls"},
 	} {
 		if a.Name == "codex" && !trusted(dir, hook.event, hook.state) {
-			add(true, "call /hooks in Codex", "Codex does not trust the %s and skips it silently", hook.name)
+			add(false, "call /hooks in Codex", "Codex does not trust the %s and skips it silently", hook.name)
 		}
 	}
 	for _, name := range contextFiles {

@@ -98,7 +98,8 @@ type Comparison struct {
 }
 
 // Compare compares two archived generations of a project. If to is 0, it compares generation from with the live files;
-// if both are 0, the last two generations. If a generation is not archived, the error has the code memoir.CodeNotFound.
+// if both are 0, the newest one with the live files if somebody edited these since, else the last two. If a generation
+// is not archived, the error has the code memoir.CodeNotFound.
 func Compare(home, project string, from, to int) (Comparison, error) {
 	root := memory.At(home, project)
 	out := Comparison{Project: project, From: from, To: to, Live: from > 0 && to == 0, Files: []memory.Change{}}
@@ -110,10 +111,12 @@ func Compare(home, project string, from, to int) (Comparison, error) {
 		if err != nil {
 			return out, err
 		}
-		if len(kept) > 1 {
+		out.To = kept[len(kept)-1]
+		if out.Live = root.Edited(); out.Live {
+			out.From = out.To
+		} else if len(kept) > 1 {
 			out.From = kept[len(kept)-2]
 		}
-		out.To = kept[len(kept)-1]
 	}
 	var before, after memory.Files
 	var err error

@@ -364,19 +364,19 @@ func Told(injected string) []string {
 // empty if nothing waits.
 func (n News) Text(now time.Time, told []string) (text string) {
 	day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
-	lines, fresh, since := len(told), 0, ""
+	lines, fresh, from := len(told), 0, ""
 	for _, line := range told {
 		if slices.Contains(n.fresh, memoir.LineKey(line)) {
 			fresh++
 		}
 	}
 	if at := day(n.Since); !n.Since.IsZero() {
-		since = " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
+		from = cmp.Or(map[string]string{day(now): " today", day(now.AddDate(0, 0, -1)): " since yesterday"}[at], " since "+at)
 	}
 	for _, part := range []struct {
 		n    int
 		says string
-	}{{lines, memoir.Count(lines, "line")}, {fresh, fmt.Sprintf("%d new%s", fresh, since)},
+	}{{lines, memoir.Count(lines, "line")}, {fresh, fmt.Sprintf("%d new%s", fresh, from)},
 		{n.New - fresh, memoir.Count(n.New-fresh, "other") + " to review"},
 		{n.Notes, strings.Replace(memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)}} {
 		if part.n > 0 && n.New+n.Notes > 0 {

@@ -3,6 +3,7 @@ package operation
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -71,9 +72,8 @@ var (
 )
 
 // Why returns the origin of what ref names: a statement by its id, or the lines of a project's memory that contain a
-// text or have a key. If no line contains the text, it finds statements that do, also those that no line was made from,
-// and what members made of their lines.
-// It returns the first maxLines of them.
+// text, as whole words if one does, or have a key. If no line contains the text, it finds statements that do, also
+// those that no line was made from, and what members made of their lines. It returns the first maxLines of them.
 func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string) (Why, error) {
 	out := Why{Lines: []string{}, Statements: []Statement{}}
 	m, err := a.readMemory(projectID)
@@ -129,7 +129,8 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 	return out, cmp.Or(a.edits(ctx, st, projectID, &out, all), a.fill(ctx, st, out.Statements))
 }
 
-// find returns the lines that ref names, and those that were made from the statement with this id.
+// find returns the lines that ref names, and those that were made from the statement with this id. If a line has the
+// text as whole words, those that have it within words are left out.
 func (m projectMemory) find(ref, folded string) (found []Line) {
 	seen := map[string]bool{"": true} // keys: the summary repeats lines
 	for _, l := range slices.Concat(m.lines, m.summary) {
@@ -138,6 +139,11 @@ func (m projectMemory) find(ref, folded string) (found []Line) {
 			seen[l.Key] = true
 			found = append(found, l)
 		}
+	}
+	words := regexp.MustCompile(`(?:^|[^\pL\pN\pM])` + regexp.QuoteMeta(folded) + `(?:[^\pL\pN\pM]|$)`)
+	within := func(l Line) bool { return !words.MatchString(memoir.Folded(l.Text)) }
+	if all := slices.DeleteFunc(slices.Clone(found), within); len(all) > 0 {
+		return all
 	}
 	return found
 }

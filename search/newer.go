@@ -97,12 +97,14 @@ func (r *Result) newerFirst() {
 	}
 }
 
-// replacement returns the text that stands in the place of a hit: an entry, or a statement with this id; "" if none
-// does.
-func (f *finder) replacement(ctx context.Context, hit Hit, statement string) (text string, err error) {
-	of, key := hit.ProjectID, hit.Session+"\n"+statement
-	if memoir.IsEntry(hit.Session) {
-		of, key = "", hit.Session
+// replacement returns the text that stands in the place of a hit: an entry, or a statement unless nil; "" if none does.
+func (f *finder) replacement(ctx context.Context, hit Hit, says *memoir.Statement) (text string, err error) {
+	of, key := "", hit.Session
+	if !memoir.IsEntry(hit.Session) {
+		if says == nil {
+			return "", nil
+		}
+		of, key = hit.ProjectID, hit.Session+"\n"+memoir.StatementID(hit.ProjectID, says.Kind, says.Text)
 	}
 	if f.replaced[of] == nil && of == "" {
 		f.replaced[of], err = f.st.ReplacedNotes(ctx)

@@ -55,7 +55,7 @@ type passage struct {
 	item int // of a session; 0: unknown
 	at   time.Time
 
-	section memoir.StatementKind // of a statement
+	says *memoir.Statement // what it is, or says in the same words; nil: none
 }
 
 // A passage's number has these bits for its place in the document and for its kind.
@@ -89,12 +89,18 @@ func passagesOf(d store.SessionText) []passage {
 		p := passage{kind: agentKind, text: m.Text, item: m.Item, at: m.At}
 		if m.Typed {
 			p.kind = typedKind
+			i := slices.IndexFunc(d.Statements, func(s memoir.Statement) bool {
+				return slices.Contains(s.Items, m.Item) && memoir.Folded(s.Quote) == memoir.Folded(m.Text)
+			})
+			if i >= 0 {
+				p.says = &d.Statements[i]
+			}
 		}
 		out = append(out, p)
 	}
 	out = append(out, gap...)
-	for _, s := range d.Statements {
-		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt, section: s.Kind}
+	for i, s := range d.Statements {
+		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt, says: &d.Statements[i]}
 		if s.Kind == memoir.StatementClaim {
 			p.kind = claimKind
 		}
@@ -120,18 +126,28 @@ func passagesOf(d store.SessionText) []passage {
 // headLine matches a line of the head of a rollout summary: what the memory and what Phase 1 say of its session.
 var headLine = lazyregexp.New(`^$|^# |^(?:- )?(?:session|agent|ended|cwd|date|directory|branch): `)
 
+// itemNumbers matches the numbers of items behind a statement in a rollout summary.
+var itemNumbers = lazyregexp.New(` \[\d+(?:, \d+)*\]$`)
+
 // linesOf returns the first maxPassages lines with content of a memory's file, or the last of a history, in which a
 // line is a paragraph.
 func linesOf(text string, k kind) (out []passage) {
 	head := k == summaryKind && strings.HasPrefix(text, "session: ")
-	n := 0
+	n, section := 0, ""
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "## "); ok {
+			section = name
+		}
 		head = head && headLine.MatchString(line)
 		preamble := n <= 3 && strings.HasPrefix(line, "From ") // the sources of the memory
 		if line != "" && !head && !preamble && !strings.HasPrefix(line, "#") {
-			out = append(out, passage{kind: k, text: line, line: n})
+			p := passage{kind: k, text: line, line: n}
+			if words, ok := strings.CutPrefix(line, "- "); ok && k == summaryKind {
+				p.says = &memoir.Statement{Kind: memoir.StatementKind(section), Text: itemNumbers.ReplaceAllString(words, "")}
+			}
+			out = append(out, p)
 		}
 	}
 	if k == historyKind {

@@ -139,7 +139,9 @@ func TestWhatWasReplacedIsNotFound(t *testing.T) {
 	slices.SortFunc(all, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
 	all[1].Statements[0].Replaces = all[0].Statements[0].ID
 	all[0].Statements[0].Kind, all[0].Statements[0].Outcome = memoir.StatementRefuted, "2026-09-01"
-	h.publish(1, memory.Files{memory.StatementsFile: memory.EncodeStatements(all, strings.Clone)})
+	h.publish(1, memory.Files{memory.StatementsFile: memory.EncodeStatements(all, strings.Clone),
+		"rollout_summaries/a.md": []byte("session: a\nagent: pi\nended: 2026-05-01T10:00:00Z\n\n## Findings\n" +
+			"- zebras are kept in the northern stable [3, 4]\n")})
 	h.update()
 	for replaced, want := range map[bool]string{false: "", true: "zebras are kept in the southern stable"} {
 		r, err := Find(t.Context(), h.dir, Query{Text: "zebras northern", Weak: true, Redact: masked, Filter: Filter{Replaced: replaced}})

@@ -300,10 +300,8 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 	hit.words = r.words
 	hit.Score, hit.Match = math.Round(r.score*1000)/1000, math.Round(r.match*1000)/1000
 	if seq == 0 {
-		f.inFile(ctx, &hit, path, r)
-		if memoir.IsEntry(hit.Session) {
-			hit.ReplacedBy, err = f.replacement(ctx, hit, "")
-		}
+		says := f.inFile(ctx, &hit, path, r)
+		hit.ReplacedBy, err = f.replacement(ctx, hit, says)
 		return hit, err
 	}
 	text, err := f.st.SessionText(ctx, seq)
@@ -337,9 +335,7 @@ func (f *finder) inSession(ctx context.Context, hit *Hit, d *store.SessionText, 
 	if d.Kind == memoir.KindSubagent || d.Kind == memoir.KindAutomation {
 		hit.Of = string(d.Kind)
 	}
-	if memoir.IsEntry(hit.Session) || p.section != "" {
-		hit.ReplacedBy, err = f.replacement(ctx, *hit, memoir.StatementID(hit.ProjectID, p.section, p.text))
-	}
+	hit.ReplacedBy, err = f.replacement(ctx, *hit, p.says)
 	return err
 }
 
@@ -358,14 +354,15 @@ var citation = lazyregexp.New(`\[([0-9A-Za-z_.-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
 // historyLine matches the end time and the key of a session in its paragraph of a history.
 var historyLine = lazyregexp.New(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d)\].* \(([^() ]+)\)$`)
 
-// inFile fills in a hit in a file of a memory. Its lines may have moved since they were indexed.
-func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
+// inFile fills in a hit in a file of a memory, and returns the statement that it says, nil if none. The file's lines
+// may have moved since they were indexed.
+func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) (says *memoir.Statement) {
 	place := hit.ProjectID + "/" + path
 	text, known := f.texts[place]
 	if !known {
 		var err error
 		if text, err = textOf(memory.At(f.home, hit.ProjectID), path, f.Redact); err != nil {
-			return
+			return nil
 		}
 		f.texts[place] = text
 	}
@@ -374,7 +371,7 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return matching(p.text, f.out.words) != 0 })
 	}
 	if r.place < 0 {
-		return
+		return nil
 	}
 	p := passages[r.place]
 	hit.Key = memoir.LineKey(p.text)
@@ -386,7 +383,7 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 		hit.At, _ = time.Parse("2006-01-02 15:04", fields[1])
 		sessions, _ := f.st.FindSessions(ctx, hit.Session)
 		if len(sessions) == 1 && sessions[0].Reason == memoir.ReasonDisabled {
-			return
+			return nil
 		}
 	}
 	if cited := citation.FindStringSubmatch(p.text); cited != nil {
@@ -396,4 +393,5 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	}
 	hit.Source, hit.Path, hit.StartLine, hit.EndLine = sources[p.kind], "memory://root/"+path, p.line, p.line
 	hit.Snippet = snippet(p.text, f.out.words)
+	return p.says
 }

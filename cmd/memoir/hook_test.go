@@ -191,6 +191,12 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 			}
 		}
 	}
+	short := frame("/home/u/memoir", "app-0123456789ab", lines(strings.Repeat("- a note\n", 400)), strings.Repeat("- of the user\n", 400),
+		strings.Repeat("- of the project\n", 400), saidHead+"- the newest word\n", []string{strings.Repeat("x", 400) + "\n"}, 420)
+	noted, said, last := strings.LastIndex(short, "- a note"), strings.Index(short, "- the newest word"), strings.Index(short, "- of")
+	if noted < 0 || said < noted || last >= 0 && last < said {
+		t.Errorf("what was said since does not stand behind the notes and before the memory:\n%s", short)
+	}
 	text := frame("/home/u/memoir", "app-0123456789ab", lines(""), "", "- one thing\n", "", nil, 5000)
 	for _, want := range []string{`project="app"`, `root="/home/u/memoir/projects/app-0123456789ab/memory"`, "\n- one thing\n</memoir-context>"} {
 		if !strings.Contains(text, want) {

@@ -306,14 +306,15 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	return ""
 }
 
-// Divisors of the room in the frame: notes get at most a half of it, the user's summary and a recap a quarter.
+// Divisors of the room in the frame: notes get at most a half of it. What was said since, the user's summary and a
+// recap get at most a quarter each, in this order, while there is room.
 const (
 	notesShare = 2
 	userShare  = 4
 )
 
-// frame renders the prompt of the read path with a person's notes, as many as fit, the user's summary, the last
-// messages of a session, the project's summary and what was said since. Each may be empty. The result has at most limit
+// frame renders the prompt of the read path with a person's notes, as many as fit, what was said since, the user's
+// summary, the last messages of a session and the project's summary. Each may be empty. The result has at most limit
 // tokens; if no line of the summary fits, it has the rest. The root is a file path, which every agent can open.
 func frame(home, id string, fit func(tokens int) string, user, summary, said string, recap []string, limit int,
 ) string {
@@ -322,35 +323,33 @@ func frame(home, id string, fit func(tokens int) string, user, summary, said str
 	vars.Project = id[:max(0, strings.LastIndexByte(id, '-'))]
 	room := limit - memoir.Tokens(prompts.ReadPath(vars))
 	notes := fit(room / notesShare)
-	user = withoutRules(memory.FitTokens(memory.Neutralise(user), room/userShare), notes)
-	if strings.Contains(user, "\n- ") {
-		user += "\n"
-	} else {
-		user = ""
+	before := notes
+	share := func() int { return min(room/userShare, room-memoir.Tokens(before)-1) }
+	for _, text := range []string{said, withoutRules(user, notes)} {
+		text = memory.FitTokens(memory.Neutralise(text), share())
+		if strings.Contains(text, "\n- ") {
+			before += text + "\n"
+		}
 	}
-	before := notes + user
-	for len(recap) > 0 && memoir.Tokens(pipeline.OverflowHead+strings.Join(recap, "")) > room/userShare {
+	for len(recap) > 0 && memoir.Tokens(pipeline.OverflowHead+strings.Join(recap, "")) > share() {
 		recap = recap[1:]
 	}
 	if len(recap) > 0 {
 		before += pipeline.OverflowHead + strings.Join(recap, "") + "\n"
 	}
-	if said = memory.FitTokens(memory.Neutralise(said), room/userShare); said != "" {
-		said = "\n" + said
-	}
-	vars.MemorySummary = before + said
+	vars.MemorySummary = before
 	alone := prompts.ReadPath(vars)
-	if before+said == "" || memoir.Tokens(alone) > limit {
+	if before == "" || memoir.Tokens(alone) > limit {
 		alone = ""
 	}
 	summary = withoutRules(memory.Neutralise(summary), before)
 	// The summary may become longer when it is made inert, so it is shortened until the whole fits.
-	for room -= memoir.Tokens(before + said); room > 0; {
+	for room -= memoir.Tokens(before); room > 0; {
 		fit := memory.FitTokens(summary, room)
 		if len(consolidate.Told(fit)) == 0 {
 			break
 		}
-		vars.MemorySummary = before + fit + said
+		vars.MemorySummary = before + fit
 		text := prompts.ReadPath(vars)
 		over := memoir.Tokens(text) - limit
 		if over <= 0 {

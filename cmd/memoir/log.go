@@ -159,9 +159,9 @@ func diffCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "diff", ArgsUsage: "[FROM [TO]]", Category: groupUpkeep,
 		Usage: "show how two generations of a project's memory differ",
-		Description: help("Prints the differences between two generations as a unified diff: by default the\n"+
-			"last two; with one number, that generation and the live files, hand edits\n"+
-			"included. The exit code is 0 whether or not they differ.",
+		Description: help("Prints the differences between two generations as a unified diff: with one number, that\n"+
+			"generation and the live files, hand edits included. By default it shows the hand edits since the\n"+
+			"newest generation; if there are none, the last two. The exit code is 0 whether or not they differ.",
 			"memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.diff,

@@ -30,8 +30,8 @@ func rememberCommand(p *program) *cli.Command {
 		Usage: "store a note for later sessions",
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
 			"number. A connected agent (`memoir install`) gets it in its next session; the next run adds it\n"+
-			"to MEMORY.md. Secrets are redacted before it is stored. A note with the same text and category\n"+
-			"is not stored again. '#N' confirms an agent's note, which no session gets before.\n"+
+			"to MEMORY.md. Secrets are redacted before it is stored. The same text is not stored again,\n"+
+			"unless --category differs. '#N' confirms an agent's note, which no session gets before.\n"+
 			"With --replaces, no session gets the replaced note, and only `memoir search --replaced` finds it.",
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
 			"memoir remember --replaces '#12' use bun, not pnpm", "memoir forget '#12'"),
@@ -42,11 +42,11 @@ func rememberCommand(p *program) *cli.Command {
 			nowFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) (err error) {
-			e := memoir.Entry{Kind: memoir.EntryNote, Category: c.String("category")}
+			e := memoir.Entry{Kind: memoir.EntryNote}
+			if c.IsSet("category") {
+				e.Category = c.String("category")
+			}
 			if c.IsSet("replaces") {
-				if !c.IsSet("category") {
-					e.Category = ""
-				}
 				if e.Replaces, err = entry.Number(c.String("replaces")); err != nil {
 					return err
 				}
@@ -95,7 +95,7 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 			p.ui.say("%s", out.Note)
 		}
 		if !added && e.Kind == memoir.EntryNote {
-			p.ui.say("this note exists already")
+			p.ui.say("already note #%d", out.ID)
 		} else if !added {
 			p.ui.say("today's journal already has this line")
 		}

@@ -165,7 +165,6 @@ func unknownWord(words []string) string {
 // needs are the commands of the README that need something that is not here, with what they say without it.
 var needs = map[string]string{
 	"memoir forget ID": "no session matches",
-	"memoir doctor":    "call /hooks in Codex",
 }
 
 // TestTheCommandsOfTheReadmeRun runs them in the order of the README, in a home with sessions of agents.

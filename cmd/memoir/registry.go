@@ -202,6 +202,7 @@ func clearCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "all projects, and sessions without a project"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be removed, and remove nothing"},
 			yesFlag(), jsonFlag(),
 		},
 		Action: p.clear,
@@ -217,7 +218,7 @@ func (p *program) clear(c *cli.Context) error {
 	}
 	if all && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.sayError(err)
-		return p.result(c, nil, map[string][]string{"cleared": {}}, func() {})
+		return p.result(c, nil, map[string]any{"cleared": []string{}, "dry_run": c.Bool("dry-run")}, func() {})
 	}
 	if err != nil {
 		return err
@@ -240,13 +241,20 @@ func (p *program) clear(c *cli.Context) error {
 	if !all {
 		do = "remove all stored data of " + ids[0] + ", with its notes, journals and messages"
 	}
-	if err := p.confirm(c, do, home); err != nil {
-		return err
+	dry := c.Bool("dry-run")
+	if !dry {
+		if err := p.confirm(c, do, home); err != nil {
+			return err
+		}
+		if err := p.clearProjects(c.Context, st, home, ids, all); err != nil {
+			return err
+		}
 	}
-	if err := p.clearProjects(c.Context, st, home, ids, all); err != nil {
-		return err
-	}
-	return p.result(c, nil, map[string][]string{"cleared": append([]string{}, ids...)}, func() {
+	return p.result(c, nil, map[string]any{"cleared": append([]string{}, ids...), "dry_run": dry}, func() {
+		if dry {
+			p.ui.say("would %s", do)
+			return
+		}
 		for _, id := range ids {
 			p.ui.say("cleared %s", id)
 		}

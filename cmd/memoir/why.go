@@ -21,10 +21,11 @@ func whyCommand(p *program) *cli.Command {
 		Usage: "show where a line of a memory comes from",
 		Description: help("Shows the statements that the lines of MEMORY.md and memory_summary.md with a text were made\n"+
 			"from: the rule that wrote each, whose word it is, and the sessions with the items that show it.\n"+
-			"If no line has the text, it shows extracted statements that have it. A statement can be named by\n"+
-			"its id. A line that a person wrote has no statements; one that a language model wrote in its own\n"+
-			"words has the sessions that it cites. Of several statements it shows two sessions each, their items\n"+
-			"cut; of a single one, all. Of more than ten lines it shows the first ten.",
+			"Lines that have it only within other words are shown if no line has it as whole words. If none\n"+
+			"has it at all, it shows extracted statements that do. A statement can be named by its id. A line\n"+
+			"that a person wrote has no statements; one that a language model wrote in its own words has the\n"+
+			"sessions that it cites. Of several statements it shows two sessions each, their items cut; of a\n"+
+			"single one, all. Of more than ten lines it shows the first ten.",
 			"memoir why never push to main", "memoir why 6af2da0a36 --json", "memoir why 'make lint' --project mise"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {

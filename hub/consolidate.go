@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -121,16 +122,18 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 // readStatements returns the shared statements of a project as a machine that received them has them: an extraction for
 // each session of each member, redacted.
 func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.Extraction, error) {
-	rows, _ := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body FROM (
+	rows, _ := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body, seq FROM (
 			SELECT *, sum(length(body)) OVER (ORDER BY turn, day DESC, session, member, hash) AS size FROM (
-				SELECT m.name AS member, hash, session, day, body::text AS body, row_number()
+				SELECT m.name AS member, hash, session, day, seq, body::text AS body, row_number()
 					OVER (PARTITION BY m.id ORDER BY day DESC, session, hash) AS turn
 				FROM memoir.statement s JOIN memoir.member m ON m.organisation = s.organisation AND m.id = s.member
 				WHERE s.project = $1 AND NOT s.own AND s.seq <= $2) AS turns) AS newest
 		WHERE size <= $3 ORDER BY member, session, day, hash`, w.project, w.seq, maxStatements) // rows have its error
 	of, by := project.Named(w.key).ID, map[string]*memoir.Extraction{}
 	var c wire.Change
-	_, err := pgx.ForEachRow(rows, []any{&c.Member, &c.Hash, &c.Session, &c.Day, &c.Body}, func() error {
+	var seq int64
+	arrived := map[string]int64{} // the last of each session
+	_, err := pgx.ForEachRow(rows, []any{&c.Member, &c.Hash, &c.Session, &c.Day, &c.Body, &seq}, func() error {
 		st, ok := c.Received(false)
 		if !ok {
 			return nil
@@ -139,11 +142,13 @@ func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.
 		if by[key] == nil {
 			by[key] = &memoir.Extraction{SessionKey: key, ProjectID: of}
 		}
+		arrived[key] = max(arrived[key], seq)
 		return by[key].AddReceived(c.Day, c.Hash, st)
 	})
 	var out []memoir.Extraction
 	for _, key := range slices.Sorted(maps.Keys(by)) {
 		e, _ := h.scanner.Extraction(*by[key])
+		e.EndedAt = e.EndedAt.Add(time.Duration(arrived[key])) // orders the sessions of a day
 		e.Identify()
 		out = append(out, e)
 	}

@@ -58,7 +58,7 @@ func (p *program) acceptTeam(c *cli.Context) error {
 		}
 		without, named := c.StringSlice("without"), c.Int64("generation")
 		other := func(w team.Waiting) bool { return c.IsSet("generation") && w.Generation != named }
-		w, err := team.Accept(c.Context, o, key, without, func(w team.Waiting) (bool, error) {
+		w, err := team.Accept(c.Context, o, key, named, without, func(w team.Waiting) (bool, error) {
 			if other(w) {
 				return false, nil
 			}
@@ -75,11 +75,15 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			if len(without) > 0 {
 				do = fmt.Sprintf("remove from %s for all members: %s", id, strings.Join(w.Without, "; "))
 			}
-			return true, p.confirm(c, do, "")
+			err := p.confirm(c, do, "")
+			if memoir.CodeOf(err) == memoir.CodeUsage && len(without) == 0 {
+				err = usagef(fmt.Sprintf("pass --generation %d --yes", w.Generation), "%w", err)
+			}
+			return true, err
 		})
 		if err == nil && other(w) {
 			err = memoir.Errorf(memoir.CodeChanged, "`memoir team accept "+key+"` shows what waits",
-				"generation %d of %s is not the newest that waits, so nothing is changed", named, id)
+				"generation %d of %s was not the last one shown here, and is not the newest that waits, so nothing is changed", named, id)
 		}
 		return p.result(c, err, w, func() {
 			if len(without) > 0 {

@@ -54,7 +54,7 @@ type generation struct {
 }
 
 // consolidate makes the next generation of a project from the statements that its members share, and publishes it. The
-// same statements give the same files, whichever worker makes them, unless a language model does.
+// same statements in the same order give the same files, whichever worker makes them, unless a language model does.
 func (h *Hub) consolidate(ctx context.Context, r *running, args consolidateArgs) error {
 	w, err := h.readWork(ctx, args.Project)
 	var done bool
@@ -120,7 +120,7 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 }
 
 // readStatements returns the shared statements of a project as a machine that received them has them: an extraction for
-// each session of each member, redacted.
+// each session of each member, redacted. Of a day, what arrived last is the newest.
 func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.Extraction, error) {
 	rows, _ := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body, seq FROM (
 			SELECT *, sum(length(body)) OVER (ORDER BY turn, day DESC, session, member, hash) AS size FROM (
@@ -146,9 +146,10 @@ func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.
 		return by[key].AddReceived(c.Day, c.Hash, st)
 	})
 	var out []memoir.Extraction
-	for _, key := range slices.Sorted(maps.Keys(by)) {
+	inOrder := func(a, b string) int { return cmp.Compare(arrived[a], arrived[b]) }
+	for n, key := range slices.SortedFunc(maps.Keys(by), inOrder) {
 		e, _ := h.scanner.Extraction(*by[key])
-		e.EndedAt = e.EndedAt.Add(time.Duration(arrived[key])) // orders the sessions of a day
+		e.EndedAt = e.EndedAt.Add(time.Duration(n)) // orders the sessions of a day
 		e.Identify()
 		out = append(out, e)
 	}

@@ -222,7 +222,7 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 
 		"- test: `make -C plain test`": false, "- lint: `make lint` in `plain/gone`": false, "- test: `cd plain && make test`": false,
 		"- build: `npm run gone` in `web`": false, "- build: `npm run build` in `gone`": false, "- run: `./scripts/y.sh`": false, "- release: `just deploy`": false, "- test: `npm test` in `web`": false,
-		"- `make tset` failed: no rule; fixed by `make lint` (from the team: anna) [00001001 2026-07-01]": false, "- `make vet` failed: no token; fixed by `./scripts/y.sh`": false,
+		"- `make tset` failed: no rule; fixed by `make -C plain ship` (from the team: anna) [00001001 2026-07-01]": false, "- `make vet` failed: no token; fixed by `./scripts/y.sh`": false,
 		"- lint: `mise run lint`": true, "- set up: `mise run db:seed`": true, "- set up: `mise r db:sync`": true, "- generate: `task docs`": true, "- release: `cd lib && just ship prod`": true,
 		"- run: `cargo run --bin app`": true, "- run: `cargo run -p wire --bin tap -- --bin x`": true, "- run: `cargo run --example tour`": true, "- test: `cargo test --test flow`": true,
 		"- generate: `npm run docs --workspace=@acme/ui`": true, "- generate: `npm run gen -w packages/cli`": true, "- generate: `pnpm -r run gen`": true, "- build: `npm run build` in `web/src`": true,

@@ -35,7 +35,7 @@ type Extractor interface {
 const BuiltinName = "builtin"
 
 // version of the built-in model. It grows when its rules change: runs read again what an earlier version read.
-const version = "14"
+const version = "15"
 
 // Reader returns what a ContentHash says of a session that the model with this name read.
 func Reader(name string) string {
@@ -159,7 +159,8 @@ func OfKnown(extractions []memoir.Extraction) []memoir.Extraction {
 // IsSaid reports whether new sessions are told a statement before a consolidation takes it: what a person said to hold
 // from now on, and repairs that passed, or what says that they were none.
 func IsSaid(st memoir.Statement) bool {
-	return st.Signal == memoir.SignalRule || st.Signal == memoir.SignalVain || st.Kind == memoir.StatementFailure && st.Fix != ""
+	return st.Signal == memoir.SignalRule || st.Signal == memoir.SignalVain ||
+		st.Kind == memoir.StatementFailure && st.Fix != ""
 }
 
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {

@@ -84,7 +84,8 @@ func (p *program) acceptTeam(c *cli.Context) error {
 		})
 		if err == nil && other(w) {
 			err = memoir.Errorf(memoir.CodeChanged, "`memoir team accept "+key+"` shows what waits",
-				"generation %d of %s was not the last one shown here, and is not the newest that waits, so nothing is changed", named, id)
+				"generation %d of %s was not shown here last, and is not the newest that waits, so nothing is changed",
+				named, id)
 		}
 		return p.result(c, err, w, func() {
 			if len(without) > 0 {

@@ -239,6 +239,9 @@ func (h *Hub) pack(w *work, made memoir.Consolidation) (next *generation, err er
 	in := w.input
 	beside, newest := memory.Files{}, slices.SortedStableFunc(slices.Values(in.Extractions),
 		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	for i := range newest {
+		newest[i].EndedAt = newest[i].EndedAt.Truncate(24 * time.Hour) // a withdrawal moves no other session
+	}
 	if len(newest) > 0 {
 		beside[memory.StatementsFile] = memory.EncodeStatements(newest, memory.Neutralise)
 	}

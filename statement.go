@@ -69,6 +69,7 @@ const (
 	SignalRule  = "rule"  // a person's sentence with the form of a rule; said once, it is shown as that
 	SignalMaybe = "maybe" // a person's words that may hold from now on; said once, they wait in review
 	SignalCut   = "cut"   // a rule that lost a secret: a claim that it is left out, which waits in review
+	SignalVain  = "vain"  // a failure with a command that did not repair it: a claim that a tool bears out
 )
 
 // Statement is one thing worth knowing: what a session shows, with its evidence. Each line of a memory is made from
@@ -107,6 +108,11 @@ type Statement struct {
 func StatementID(projectID string, kind StatementKind, text string) string {
 	sum := sha256.Sum256([]byte(projectID + "\x00" + string(kind) + "\x00" + Folded(text)))
 	return hex.EncodeToString(sum[:5])
+}
+
+// Unproved reports whether a statement is a claim that no tool bears out, which no other machine gets.
+func (s Statement) Unproved() bool {
+	return s.Kind == StatementClaim && (s.Signal != SignalVain || s.By != ByTool)
 }
 
 // Texts returns the texts of a statement that come from its session, to redact or neutralise them. Paths and anchors

@@ -212,8 +212,10 @@ func (r Reader) statements(content []byte, text string) (out []Known, err error)
 				if !taught[st.ID+as] {
 					out[i-1].times, taught[st.ID+as] = out[i-1].times+1, true
 				}
-				if memoir.MemberOf(out[i-1].Session) != "" {
-					out[i-1].Statement, out[i-1].Session = st, session.SessionKey // a member may word another command so
+				// A member may word another command so.
+				ours, theirs := memoir.MemberOf(session.SessionKey), memoir.MemberOf(out[i-1].Session)
+				if theirs != "" && (ours == "" || st.At > out[i-1].At) {
+					out[i-1].Statement, out[i-1].Session = st, session.SessionKey
 				}
 			} else if st.Stands == "" && st.Signal != memoir.SignalMaybe && extract.Known(st.Signal) {
 				out = append(out, Known{st, session.SessionKey, 1})

@@ -82,6 +82,9 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 	gone := failedThen("cargo test cache --lib", noLibrary, "cargo test cache")
 	gone.Anchors = []memoir.Anchor{{Path: "Cargo.toml", Text: "core"}}
 	refuted, told := library, library
+	seen := failedThen("cargo test seen --lib", noLibrary, "cargo test seen")
+	newer := seen
+	newer.At = "2026-05-09"
 	repair := failedThen("cargo test cache", noLibrary, "rm -r out")
 	vain := library
 	vain.Kind, vain.Signal, vain.Text = memoir.StatementClaim, "vain", "not "+library.Text
@@ -112,8 +115,9 @@ func TestAfterAFailureWhatPassedIsTold(t *testing.T) {
 		"what one session repaired":  {sessions{"codex:old": {repair}}, "now", nil, ""},
 		"what two sessions repaired": {sessions{"codex:old": {repair}, "codex:new": {repair}}, "now", nil, "then `rm -r out` passed."},
 		"what a member repaired":     {sessions{"team:alice-1f": {library}}, "now", nil, ""},
-		"and a person accepted": {sessions{"team:alice-1f": {failedThen("cargo test seen --lib", noLibrary, "cargo test seen")}},
+		"and a person accepted": {sessions{"team:alice-1f": {seen}},
 			"now", nil, "then `cargo test seen` passed."},
+		"the newest of members":        {sessions{"team:alice-1f": {newer}, "team:ben-1f": {seen}}, "now", nil, "On 2026-05-09, in session team:alice-1f"},
 		"what both did":                {sessions{"team:alice-1f": {library}, "codex:old": {library}}, "now", nil, "in session codex:old"},
 		"said since":                   {sessions{"codex:since": {library}}, "now", nil, "in session codex:since, the same failure: `cargo test cache --lib`"},
 		"said by this session":         {sessions{"codex:since": {library}}, "since", nil, ""},

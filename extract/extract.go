@@ -110,7 +110,6 @@ const (
 	SignalRefused     = "refused"     // decided.go: a refused call with what the person said
 	signalFixed       = "fixed"       // fixed.go: a failure with its remedy
 	signalRepaired    = "repaired"    // repaired.go: a failure with the one command that repaired it
-	signalVain        = "vain"        // repaired.go: a failure with a command that did not repair it
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
 	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
 	SignalPassed      = "passed"      // passed.go: a command that passed, which one look tells
@@ -120,7 +119,7 @@ const (
 
 // parties says whose word the statements of each signal are.
 var parties = map[string]memoir.Party{
-	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalVain: memoir.ByTool,
+	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, memoir.SignalVain: memoir.ByTool,
 	signalInstruction: memoir.ByTool, SignalPassed: memoir.ByTool, signalSought: memoir.ByTool,
 	memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson, memoir.SignalCut: memoir.ByPerson,
 	signalChosen: memoir.ByPerson, SignalRefused: memoir.ByPerson, signalRenamed: memoir.ByPerson,
@@ -160,7 +159,8 @@ func OfKnown(extractions []memoir.Extraction) []memoir.Extraction {
 // IsSaid reports whether new sessions are told a statement before a consolidation takes it: what a person said to hold
 // from now on, and repairs that passed, or what says that they were none.
 func IsSaid(st memoir.Statement) bool {
-	return st.Signal == memoir.SignalRule || st.Signal == signalVain || st.Kind == memoir.StatementFailure && st.Fix != ""
+	return st.Signal == memoir.SignalRule || st.Signal == memoir.SignalVain ||
+		st.Kind == memoir.StatementFailure && st.Fix != ""
 }
 
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {

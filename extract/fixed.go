@@ -102,8 +102,11 @@ func (s *session) substituted(r *run, why string, later []*run) (candidate, bool
 
 // repeatable reports whether a command passed as its text has it, whole.
 func (r *run) repeatable() bool {
-	return r.status == statusPassed && !r.dynamic && !r.lacks && len(r.text) <= maxCommand
+	return r.status == statusPassed && r.whole()
 }
+
+// whole reports whether a command's text has all of it, and nothing that differs from time to time.
+func (r *run) whole() bool { return !r.dynamic && !r.lacks && len(r.text) <= maxCommand }
 
 // launches reports whether a run starts a program: it is a launcher such as npx, or the program ends it with some
 // arguments.

@@ -118,7 +118,7 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 		for one := range strings.SplitSeq(st.Command, " && ") {
 			s.wants = append(s.wants, code(one))
 		}
-	case (st.Kind == memoir.StatementFailure || st.Signal == signalVain) && st.Fix != "":
+	case (st.Kind == memoir.StatementFailure || st.Signal == memoir.SignalVain) && st.Fix != "":
 		fact("fix\n"+st.Fix, "fix\n"+st.Command)
 	}
 	return s
@@ -197,7 +197,7 @@ func (s *saying) overturns(e *saying) bool {
 	switch {
 	case memoir.IsEntry(e.from.SessionKey) || e.Kind == memoir.StatementRefuted && !e.refuted() || s.adds:
 		return false
-	case s.Signal == signalVain:
+	case s.Signal == memoir.SignalVain:
 		return Disproves(*s.Statement, *e.Statement)
 	case s.Kind == memoir.StatementRefuted:
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))

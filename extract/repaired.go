@@ -31,22 +31,24 @@ func repaired(s *session) []candidate {
 		}
 		tried, again := s.vain(r, later)
 		for _, l := range tried {
-			c := add(signalVain, l, again)
+			c := add(memoir.SignalVain, l, again)
 			c.Kind, c.Text = memoir.StatementClaim, strings.Replace(c.Text, "; fixed by", "; not fixed by", 1)
 		}
 	}
 	return out
 }
 
-// vain returns the commands that passed before the same command failed again without an edit: in the same way, or in
-// another one that a command then repaired. It stops where the same command passes.
+// vain returns the commands that ran before the same command failed again without an edit: in the same way, or in
+// another one that a command then repaired. It stops where the same command passes. If it does not run again, they are
+// those that failed themselves; the last one then stands for it.
 func (s *session) vain(r *run, later []*run) (tried []*run, again *run) {
 	for i, l := range later {
 		switch {
 		case s.editedBetween(r.item, l.item):
 			return nil, nil
 		case l.text != r.text || l.dir != r.dir:
-			if !l.filter && !l.looks() && !sameHead(r, l) && l.mayChange() {
+			if !l.filter && !l.looks() && !sameHead(r, l) && l.mayChange() &&
+				(l.status == statusPassed || l.cause() != "" && l.missing() == "") {
 				tried = append(tried, l)
 			}
 		case l.status == statusPassed:
@@ -58,12 +60,18 @@ func (s *session) vain(r *run, later []*run) (tried []*run, again *run) {
 			return tried, l
 		}
 	}
-	return nil, nil
+	passed := func(l *run) bool {
+		return slices.ContainsFunc(tried, func(o *run) bool { return o.text == l.text && o.status == statusPassed })
+	}
+	if tried = slices.DeleteFunc(slices.Clone(tried), passed); len(tried) == 0 {
+		return nil, nil
+	}
+	return tried, tried[len(tried)-1]
 }
 
 // Disproves reports whether a statement says that what repaired a failure in another one did not repair the same one.
 func Disproves(st, other memoir.Statement) bool {
-	return st.Signal == signalVain && st.Kind == memoir.StatementClaim && other.Signal != st.Signal &&
+	return st.Signal == memoir.SignalVain && st.Kind == memoir.StatementClaim && other.Signal != st.Signal &&
 		st.Fix == other.Fix && st.Command == other.Command && st.Dir == other.Dir && st.Signature == other.Signature
 }
 
@@ -86,12 +94,14 @@ func (s *session) repair(r *run, later []*run) (remedy, again *run) {
 }
 
 // changes reports whether a command passed and changed something that is not a file of the project.
-func (r *run) changes() bool { return r.mayChange() && !didNothing(r.call.output) }
+func (r *run) changes() bool {
+	return r.status == statusPassed && r.mayChange() && !didNothing(r.call.output)
+}
 
-// mayChange is changes, whatever the command printed.
+// mayChange is changes, whatever became of the command.
 func (r *run) mayChange() bool {
 	purpose, _ := r.purpose()
-	return r.repeatable() && r.target == "" &&
+	return r.status != statusUnknown && r.whole() && r.target == "" &&
 		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
 		(!Checks(purpose) || slices.Contains(r.args, "install"))
 }

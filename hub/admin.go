@@ -175,6 +175,16 @@ func (a Admin) Erase(ctx context.Context, name string) (erased int, err error) {
 	return erased, err
 }
 
+// Erased reports whether a member of a name was ever erased.
+func (a Admin) Erased(ctx context.Context, name string) (erased bool, err error) {
+	org, err := a.organisation(ctx, a.hub.pool)
+	if err == nil {
+		err = asError(a.hub.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM memoir.audit
+			WHERE organisation = $1 AND action = 'erase' AND detail = $2)`, org, name).Scan(&erased))
+	}
+	return erased, err
+}
+
 // Grant gives a member a role in a project; the key * is every project. With add it adds a project that is not there.
 func (a Admin) Grant(ctx context.Context, name, key string, role wire.Role, add bool) error {
 	return a.member(ctx, "grant", name, key+" "+string(role), func(tx pgx.Tx, org, member int64) error {

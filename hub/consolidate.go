@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -53,7 +54,7 @@ type generation struct {
 }
 
 // consolidate makes the next generation of a project from the statements that its members share, and publishes it. The
-// same statements give the same files, whichever worker makes them, unless a language model does.
+// same statements in the same order give the same files, whichever worker makes them, unless a language model does.
 func (h *Hub) consolidate(ctx context.Context, r *running, args consolidateArgs) error {
 	w, err := h.readWork(ctx, args.Project)
 	var done bool
@@ -119,18 +120,20 @@ func (h *Hub) readWork(ctx context.Context, id int64) (w *work, err error) {
 }
 
 // readStatements returns the shared statements of a project as a machine that received them has them: an extraction for
-// each session of each member, redacted.
+// each session of each member, redacted. Of a day, what arrived last is the newest.
 func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.Extraction, error) {
-	rows, _ := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body FROM (
+	rows, _ := tx.Query(ctx, `SELECT member, encode(hash, 'hex'), session, to_char(day, 'YYYY-MM-DD'), body, seq FROM (
 			SELECT *, sum(length(body)) OVER (ORDER BY turn, day DESC, session, member, hash) AS size FROM (
-				SELECT m.name AS member, hash, session, day, body::text AS body, row_number()
+				SELECT m.name AS member, hash, session, day, seq, body::text AS body, row_number()
 					OVER (PARTITION BY m.id ORDER BY day DESC, session, hash) AS turn
 				FROM memoir.statement s JOIN memoir.member m ON m.organisation = s.organisation AND m.id = s.member
 				WHERE s.project = $1 AND NOT s.own AND s.seq <= $2) AS turns) AS newest
 		WHERE size <= $3 ORDER BY member, session, day, hash`, w.project, w.seq, maxStatements) // rows have its error
 	of, by := project.Named(w.key).ID, map[string]*memoir.Extraction{}
 	var c wire.Change
-	_, err := pgx.ForEachRow(rows, []any{&c.Member, &c.Hash, &c.Session, &c.Day, &c.Body}, func() error {
+	var seq int64
+	arrived := map[string]int64{} // the last of each session
+	_, err := pgx.ForEachRow(rows, []any{&c.Member, &c.Hash, &c.Session, &c.Day, &c.Body, &seq}, func() error {
 		st, ok := c.Received(false)
 		if !ok {
 			return nil
@@ -139,11 +142,14 @@ func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.
 		if by[key] == nil {
 			by[key] = &memoir.Extraction{SessionKey: key, ProjectID: of}
 		}
+		arrived[key] = max(arrived[key], seq)
 		return by[key].AddReceived(c.Day, c.Hash, st)
 	})
 	var out []memoir.Extraction
-	for _, key := range slices.Sorted(maps.Keys(by)) {
+	inOrder := func(a, b string) int { return cmp.Compare(arrived[a], arrived[b]) }
+	for n, key := range slices.SortedFunc(maps.Keys(by), inOrder) {
 		e, _ := h.scanner.Extraction(*by[key])
+		e.EndedAt = e.EndedAt.Add(time.Duration(n)) // orders the sessions of a day
 		e.Identify()
 		out = append(out, e)
 	}
@@ -233,6 +239,9 @@ func (h *Hub) pack(w *work, made memoir.Consolidation) (next *generation, err er
 	in := w.input
 	beside, newest := memory.Files{}, slices.SortedStableFunc(slices.Values(in.Extractions),
 		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	for i := range newest {
+		newest[i].EndedAt = newest[i].EndedAt.Truncate(24 * time.Hour) // a withdrawal moves no other session
+	}
 	if len(newest) > 0 {
 		beside[memory.StatementsFile] = memory.EncodeStatements(newest, memory.Neutralise)
 	}

@@ -142,7 +142,7 @@ func TestAHubMakesGenerationsOfWhatMembersShare(t *testing.T) {
 
 func TestTheSameStatementsGiveTheSameBytes(t *testing.T) {
 	var bodies [][]byte
-	for _, turned := range []bool{false, true} {
+	for times := range 2 {
 		d := hubtest.NewDatabase(t)
 		url := d.Hub(t)
 		anna := join(t, url, d.Member(t, "anna", wire.Writer))
@@ -152,11 +152,10 @@ func TestTheSameStatementsGiveTheSameBytes(t *testing.T) {
 			func() { ben.push(shop, finding("The gateway retries twice.")) },
 			func() { ben.push(shop, finding("The parser drops tabs.")) },
 		}
-		for i := range push {
-			if turned {
-				i = len(push) - 1 - i
+		for _, once := range push {
+			for range times + 1 { // what is known takes numbers alone
+				once()
 			}
-			push[i]()
 		}
 		d.Workers(t, hub.WorkOptions{Workers: 1})
 		d.Idle(t)
@@ -164,6 +163,31 @@ func TestTheSameStatementsGiveTheSameBytes(t *testing.T) {
 	}
 	if !bytes.Equal(bodies[0], bodies[1]) {
 		t.Error("two workers made different archives")
+	}
+}
+
+func TestOfADayWhatArrivedLaterWins(t *testing.T) {
+	d := hubtest.NewDatabase(t)
+	url := d.Hub(t)
+	anna, ben := join(t, url, d.Member(t, "anna", wire.Writer)), join(t, url, d.Member(t, "ben", wire.Writer))
+	d.Workers(t, hub.WorkOptions{Workers: 2})
+	push := func(m machine, kind, signal, fix string, sessions ...string) {
+		for _, id := range sessions {
+			s := withBody(fmt.Sprintf(`{"kind":%q,"text":"e2e failed: no host; %s","signal":%q,"by":"tool","command":"e2e","error":"no host","signature":"no host","fix":%[2]q}`, kind, fix, signal), false)
+			s.Session = wire.SessionHash(id, "")
+			s.Hash = wire.Of(s.Session, s.Own, s.Day, s.Body)
+			m.push(shop, s)
+		}
+		d.Idle(t)
+	}
+	push(ben, "Failures", "repaired", "make a", "1", "2")
+	push(anna, "Failures", "repaired", "make b", "3", "4")
+	if f := ben.fetch(shop, ""); !strings.Contains(f.text, "make b") || strings.Contains(f.text, "make a") {
+		t.Errorf("after the later fix:\n%s", f.text)
+	}
+	push(ben, "Claims of the agent, not verified", "vain", "make b", "5")
+	if f := ben.fetch(shop, ""); strings.Contains(f.text, "make b") {
+		t.Errorf("after it repaired nothing:\n%s", f.text)
 	}
 }
 

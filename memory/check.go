@@ -138,11 +138,15 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 	return checked, nil
 }
 
-// commands checks the targets and scripts of the command in a line, whether a session saw them or not. An empty
-// directory tells nothing.
+// commands checks the targets and scripts of the command in a line, of a failure's fix, whether a session saw them or
+// not. An empty directory tells nothing.
 func (t *Tree) commands(line string) Checked {
+	of := line
+	if _, fix, failed := strings.Cut(line, "; fixed by `"); failed {
+		of = "run: `" + fix
+	}
 	exists := func(name string) bool { _, there := t.Look(name); return there }
-	for _, target := range extract.Targets(line, exists) {
+	for _, target := range extract.Targets(of, exists) {
 		if !t.has(target) {
 			at := append(target.Files, target.Paths...)[0]
 			return Checked{Line: line, State: Gone, Anchor: memoir.Anchor{Path: at, Text: target.Name}}

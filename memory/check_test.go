@@ -218,10 +218,11 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 		"- lint: `make vet`": true, "- lint: `make -C plain lint` [00001001 2026-07-01]": true, "- check: `make fmt`": true, "- test: `make -C tools test`": true,
 		"- generate: `make a.pb.go`": true, "- build: `npm run build` in `web`": true, "- run: `./scripts/x.sh --all`": true, "- release: `just ship`": true,
 		"- test: `go test ./lib/...`": true, "- test: `go test ./...`": true, "- set up: `npm ci` in `web`": true, "- run: `bash scripts/x.sh`": true, "- test: `make -f other.mk test`": false, "- lint: `make -f plain/Makefile lint`": true, "- test: `make -f plain/Makefile test`": false,
-		"- `make tset` failed: no rule; fixed by `make lint`": true, "- see `old/path.go`": true, "- set up: `docker compose up -d db`": true, "- test: `python -m pytest tests/unit`": true,
+		"- `make tset` failed: no rule; fixed by `make vet` (from the team: anna) [00001001 2026-07-01]": true, "- see `old/path.go`": true, "- set up: `docker compose up -d db`": true, "- test: `python -m pytest tests/unit`": true,
 
 		"- test: `make -C plain test`": false, "- lint: `make lint` in `plain/gone`": false, "- test: `cd plain && make test`": false,
 		"- build: `npm run gone` in `web`": false, "- build: `npm run build` in `gone`": false, "- run: `./scripts/y.sh`": false, "- release: `just deploy`": false, "- test: `npm test` in `web`": false,
+		"- `make tset` failed: no rule; fixed by `make -C plain ship` (from the team: anna) [00001001 2026-07-01]": false, "- `make vet` failed: no token; fixed by `./scripts/y.sh`": false,
 		"- lint: `mise run lint`": true, "- set up: `mise run db:seed`": true, "- set up: `mise r db:sync`": true, "- generate: `task docs`": true, "- release: `cd lib && just ship prod`": true,
 		"- run: `cargo run --bin app`": true, "- run: `cargo run -p wire --bin tap -- --bin x`": true, "- run: `cargo run --example tour`": true, "- test: `cargo test --test flow`": true,
 		"- generate: `npm run docs --workspace=@acme/ui`": true, "- generate: `npm run gen -w packages/cli`": true, "- generate: `pnpm -r run gen`": true, "- build: `npm run build` in `web/src`": true,

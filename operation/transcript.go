@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/config"
@@ -82,6 +83,9 @@ func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sendin
 		}
 		return nil
 	})
+	slices.SortStableFunc(keys, func(a, b string) int { // a hub has the order in which they arrive
+		return endOf(parts[a]).Compare(endOf(parts[b]))
+	})
 	resolver := project.NewResolver(project.Options{Explicit: o.Settings.ProjectFor, Home: o.UserHome})
 	for _, key := range keys {
 		if err == nil {
@@ -89,6 +93,16 @@ func (o Transcripts) Send(ctx context.Context, to *team.Sender, tell func(Sendin
 		}
 	}
 	return notSessions, err
+}
+
+// endOf returns the end of a session.
+func endOf(parts []rollout.Part) (end time.Time) {
+	for _, p := range parts {
+		if p.Head.UpdatedAt.After(end) {
+			end = p.Head.UpdatedAt
+		}
+	}
+	return end
 }
 
 func (o Transcripts) sendOne(ctx context.Context, to *team.Sender, r *project.Resolver, key string,

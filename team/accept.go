@@ -26,11 +26,12 @@ type Waiting struct {
 }
 
 // Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
-// accepts that, if the hub has it as it was read, and receives it. If without names lines of it, each by a text, it
+// accepts that, if the hub has it as it was read, and receives it. If shown is not 0, that may also be the generation
+// that Accept read here last: then there is no diff. If without names lines of it, each by a text, it
 // removes these for all members instead, by edits: the hub's next generation comes without them. If none waits, they
 // are lines of the published one.
 func Accept(
-	ctx context.Context, o Options, key string, without []string, agree func(Waiting) (bool, error),
+	ctx context.Context, o Options, key string, shown int64, without []string, agree func(Waiting) (bool, error),
 ) (w Waiting, err error) {
 	w.Project, w.Diffs, w.Went, w.Without = key, []string{}, []Went{}, []string{}
 	now := cmp.Or(o.Now, time.Now())
@@ -38,10 +39,13 @@ func Accept(
 	if err != nil {
 		return w, err
 	}
-	shown, of, err := w.read(ctx, o, c, key, len(without) > 0)
+	files, of, err := w.read(ctx, o, c, key, len(without) > 0)
 	edits, agreed := wire.Push{Project: key}, false
 	if err == nil && len(without) > 0 {
-		w.Without, edits.Edits, err = removing(string(shown[memoir.MemoryFile]), of, without, now)
+		w.Without, edits.Edits, err = removing(string(files[memoir.MemoryFile]), of, without, now)
+	}
+	if err == nil && len(without) == 0 && of > 0 {
+		err = w.recall(o.Home, shown)
 	}
 	if err == nil && of > 0 {
 		agreed, err = agree(w)
@@ -58,6 +62,22 @@ func Accept(
 		_, err = Sync(ctx, o, Pull)
 	}
 	return w, err
+}
+
+// recall makes w the generation n, if it was the last one of the project that was read here before. Unless another
+// number is wanted, w is the last one from now on.
+func (w *Waiting) recall(home string, n int64) error {
+	last := map[string]wire.Accept{}
+	err := read(home, "shown", &last)
+	switch was := last[w.Project]; {
+	case err != nil:
+	case n == 0 || n == w.Generation:
+		last[w.Project] = w.Accept
+		err = write(home, "shown", last)
+	case n == was.Generation:
+		w.Accept, w.Diffs, w.Went = was, []string{}, []Went{}
+	}
+	return err
 }
 
 // read reads what waits, or with live what machines get if nothing does, and how it differs. It returns its files and

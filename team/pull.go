@@ -17,10 +17,11 @@ import (
 // maxPages bounds the pages that are received of a project at once: a hub may always say that there are more.
 const maxPages = 2000
 
-// reads stands for the kinds and fields of statements that this program knows. It begins a cursor: what another program
-// left out is received again.
+// reads stands for the kinds and fields of statements that this program knows, and the claims. It begins a cursor: what
+// another program left out is received again.
 func reads() string {
-	return memoir.StatementID("", "", fmt.Sprintf("%+v%q", memoir.Statement{}, memoir.StatementKinds)) + " "
+	known := fmt.Sprintf("%+v%q%s", memoir.Statement{}, memoir.StatementKinds, memoir.SignalVain)
+	return memoir.StatementID("", "", known) + " "
 }
 
 // pull receives the changes of each shared project since the last one.

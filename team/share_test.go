@@ -65,6 +65,8 @@ func TestWhatLeavesOfAStatement(t *testing.T) {
 		{"what has an @ alone", memoir.Statement{Kind: memoir.StatementCommand, Text: "git@host.example:a/b.git a@v1.2.3 @a/b@1.2.x https://a@host.example/b", By: memoir.ByTool},
 			`{"kind":"Commands","text":"git@host.example:a/b.git a@v1.2.3 @a/b@1.2.x https://a@host.example/b","signal":"","by":"tool"}`, false, ""},
 		{"a claim", memoir.Statement{Kind: memoir.StatementClaim, Text: "x", By: memoir.ByAgent}, "", false, ""},
+		{"one that a tool bears out", memoir.Statement{Kind: memoir.StatementClaim, Text: "x", Signal: memoir.SignalVain, By: memoir.ByTool},
+			`{"kind":"Claims of the agent, not verified","text":"x","signal":"vain","by":"tool"}`, false, ""},
 		{"what may be a rule", memoir.Statement{Kind: memoir.StatementPreference, Text: "x", Signal: memoir.SignalMaybe, By: memoir.ByPerson}, "", false, ""},
 		{"a wish", memoir.Statement{Kind: memoir.StatementPreference, Text: "“x”", Quote: "x", Signal: "model", By: memoir.ByAgent},
 			`{"kind":"Preferences","text":"“x”","signal":"model","by":"agent"}`, true, ""},

@@ -68,8 +68,12 @@ func newApp() *cli.App {
 			group("generation", "memories that workers have made of a project", generationCommands()...),
 			group("job", "work that waits, runs or has failed", list("jobs that wait, run or have failed, with the reason",
 				"memoir-hub job list", hub.Admin.Jobs)),
-			admin("erase", "MEMBER", "remove a member with all statements; name and hashes stay", "memoir-hub erase anna", nil,
+			admin("erase", "MEMBER", "remove a member with all statements; name and hashes stay", "memoir-hub erase anna",
+				[]cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask", DisableDefaultText: true}},
 				func(r run) error {
+					if err := r.confirm("erase the member " + r.args[0] + ", with all that they sent"); err != nil {
+						return err
+					}
 					n, err := r.org.Erase(r.ctx, r.args[0])
 					return said(err, "erased %s of %s; machines get them in the memory until the next generation "+
 						"is published", memoir.Count(n, "statement"), r.args[0])
@@ -116,6 +120,10 @@ func memberCommands() []*cli.Command {
 				}
 				code, err := r.org.AddMember(r.ctx, r.args[0], wire.Role(r.String("role")), r.StringSlice("project"),
 					r.Bool("new"))
+				if erased, failed := r.org.Erased(r.ctx, r.args[0]); err == nil && erased {
+					err = said(failed, "%s was erased: what was sent under this name does not come back; another name can send it",
+						r.args[0])
+				}
 				if err == nil && r.IsSet("days") {
 					return r.addToken()
 				}

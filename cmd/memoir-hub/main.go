@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"memoir"
 	"memoir/hub"
@@ -71,6 +72,23 @@ func arguments(c *cli.Context) ([]string, error) {
 			"` shows the usage", "expected: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
 	return args, nil
+}
+
+// confirm asks on a terminal before something is destroyed; without one, and with --yes, it does not.
+func (r run) confirm(do string) error {
+	if r.Bool("yes") {
+		return nil
+	}
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return memoir.Errorf(memoir.CodeUsage, "pass --yes",
+			"cannot ask, since standard input is not a terminal: %s would %s", r.Command.HelpName, do)
+	}
+	fmt.Fprintf(os.Stderr, "memoir-hub: %s? [y/N] ", do)
+	var answer string
+	if _, _ = fmt.Scanln(&answer); !strings.HasPrefix(strings.ToLower(answer), "y") {
+		return memoir.Errorf(memoir.CodeUsage, "", "nothing was done")
+	}
+	return nil
 }
 
 // print prints a table, or a JSON array with an object for each row.

@@ -19,10 +19,11 @@ func memberCommands(p *program) []*cli.Command {
 			"Where an operator has switched on the review, what the hub makes of a project waits until a member\n"+
 				"with the role admin there accepts it. Shows how the newest one that waits differs from what machines\n"+
 				"get, and asks. Without a terminal it needs --yes, which takes the newest one even if nobody has seen\n"+
-				"it: with --generation N it takes none but the one that was shown as N. --json alone accepts nothing.\n"+
-				"What members send does not wait: the others receive it at once. A key such as github.com/acme/shop\n"+
-				"names a project that you do not share. With --without it instead removes the line of MEMORY.md that\n"+
-				"has TEXT, from every generation and for all. The next one waits without it.",
+				"it: with --generation N it takes none but the one that was shown as N, also if newer ones wait\n"+
+				"meanwhile. --json alone accepts nothing. What members send does not wait: the others receive it at\n"+
+				"once. A key such as github.com/acme/shop names a project that you do not share. With --without it\n"+
+				"instead removes the line of MEMORY.md that has TEXT, from every generation and for all. The next one\n"+
+				"waits without it.",
 			[]cli.Flag{
 				&cli.Int64Flag{Name: "generation", Usage: "accept the generation `N` that was shown, and no other",
 					DefaultText: "the newest"},
@@ -58,7 +59,7 @@ func (p *program) acceptTeam(c *cli.Context) error {
 		}
 		without, named := c.StringSlice("without"), c.Int64("generation")
 		other := func(w team.Waiting) bool { return c.IsSet("generation") && w.Generation != named }
-		w, err := team.Accept(c.Context, o, key, without, func(w team.Waiting) (bool, error) {
+		w, err := team.Accept(c.Context, o, key, named, without, func(w team.Waiting) (bool, error) {
 			if other(w) {
 				return false, nil
 			}
@@ -75,11 +76,16 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			if len(without) > 0 {
 				do = fmt.Sprintf("remove from %s for all members: %s", id, strings.Join(w.Without, "; "))
 			}
-			return true, p.confirm(c, do, "")
+			err := p.confirm(c, do, "")
+			if memoir.CodeOf(err) == memoir.CodeUsage && len(without) == 0 {
+				err = usagef(fmt.Sprintf("pass --generation %d --yes", w.Generation), "%w", err)
+			}
+			return true, err
 		})
 		if err == nil && other(w) {
 			err = memoir.Errorf(memoir.CodeChanged, "`memoir team accept "+key+"` shows what waits",
-				"generation %d of %s is not the newest that waits, so nothing is changed", named, id)
+				"generation %d of %s was not shown here last, and is not the newest that waits, so nothing is changed",
+				named, id)
 		}
 		return p.result(c, err, w, func() {
 			if len(without) > 0 {

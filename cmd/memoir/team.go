@@ -361,6 +361,9 @@ func describeLeaving(leaves []team.Statement, already store.Share) (lines []stri
 	for _, one := range leaves {
 		var of memoir.Statement
 		_ = json.Unmarshal(one.Body, &of) // our own
+		if of.Signal == memoir.SignalVain {
+			of.Kind = memoir.StatementFailure // the agent claims nothing
+		}
 		kinds[string(of.Kind)]++
 		who := map[bool]string{true: " (only your own machines)"}[one.Own]
 		line := oneLine(string(of.Kind) + ": " + of.Text + who)

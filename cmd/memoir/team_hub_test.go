@@ -276,7 +276,7 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 		t.Errorf("%d %s", code, said)
 	}
 	const line = "\n+- \"sort the queue by age\""
-	if code, out, said := a.memoir("team", "accept", appKey); code != exitUsage || !strings.Contains(out, line) || !strings.Contains(said, "pass --yes") {
+	if code, out, said := a.memoir("team", "accept", appKey); code != exitUsage || !strings.Contains(out, line) || !strings.Contains(said, fmt.Sprintf("pass --generation %d --yes", newest)) {
 		t.Errorf("%d %s %s", code, out, said)
 	}
 	if out := a.good("team", "accept", "host.example/none/of-it", "--json"); gjson.Get(out, "generation").Int() != 0 {
@@ -306,6 +306,9 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	if out := a.good("team", "accept", appKey, "--json"); strings.Contains(out, worse) || gjson.Get(out, "generation").Int() != newest+1 {
 		t.Error(out)
 	}
+	b.said("four", "Hello.", "make four", committed("pin the lexer", "the newer one drops blanks")) // more comes meanwhile
+	b.run()
+	d.Idle(t)
 	accept := func(n int64) []string {
 		return []string{"team", "accept", appKey, "--yes", "--json", "--generation", fmt.Sprint(n)}
 	}
@@ -313,6 +316,9 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 		t.Errorf("another one than was shown: %d %s", code, out)
 	}
 	if out := a.good(accept(newest + 1)...); !gjson.Get(out, "accepted").Bool() {
+		t.Error(out)
+	}
+	if out := a.good(accept(newest + 2)...); !gjson.Get(out, "accepted").Bool() {
 		t.Error(out)
 	}
 	if code, _, out := a.memoir(accept(newest + 1)...); code != exitFailed || !strings.Contains(out, "is not the newest that waits") {

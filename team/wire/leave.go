@@ -25,12 +25,12 @@ type body struct {
 }
 
 // Of returns the statements that leave of an extraction, each once, and why others stay. taken has the hashes of what
-// was sent of it; true: they cannot be sent again. Claims, and what a person may have meant, never leave.
+// was sent of it; true: they cannot be sent again. Unproved claims, and what a person may have meant, never leave.
 func (l Leaving) Of(e memoir.Extraction, taken map[string]bool) (out []Statement, stay []string) {
 	one := Statement{Session: l.Session, Day: e.EndedAt.UTC().Format(time.DateOnly)}
 	known := map[string]bool{}
 	for _, st := range e.Statements {
-		if st.Kind == memoir.StatementClaim || st.Signal == memoir.SignalMaybe {
+		if st.Unproved() || st.Signal == memoir.SignalMaybe {
 			continue
 		}
 		one.Own = Said(st)

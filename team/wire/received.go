@@ -37,7 +37,7 @@ const maxTimes = 100
 // this person sent it. What is not understood is left out.
 func (c Change) Received(mine bool) (st memoir.Statement, ok bool) {
 	if c.Gone || c.Check() != nil || c.Own && !mine || json.Unmarshal(c.Body, &st) != nil || st.Text == "" ||
-		st.Kind == memoir.StatementClaim || !slices.Contains(memoir.StatementKinds, st.Kind) ||
+		st.Unproved() || !slices.Contains(memoir.StatementKinds, st.Kind) ||
 		st.Signal == memoir.SignalMaybe {
 		return memoir.Statement{}, false
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -146,7 +147,7 @@ func (h *Hub) readStatements(ctx context.Context, tx pgx.Tx, w *work) ([]memoir.
 		return by[key].AddReceived(c.Day, c.Hash, st)
 	})
 	var out []memoir.Extraction
-	inOrder := func(a, b string) int { return cmp.Compare(arrived[a], arrived[b]) }
+	inOrder := func(a, b string) int { return cmp.Or(cmp.Compare(arrived[a], arrived[b]), strings.Compare(a, b)) }
 	for n, key := range slices.SortedFunc(maps.Keys(by), inOrder) {
 		e, _ := h.scanner.Extraction(*by[key])
 		e.EndedAt = e.EndedAt.Add(time.Duration(n)) // orders the sessions of a day

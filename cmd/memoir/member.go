@@ -22,7 +22,8 @@ func memberCommands(p *program) []*cli.Command {
 				"it: with --generation N it takes none but the one that was shown as N. --json alone accepts nothing.\n"+
 				"What members send does not wait: the others receive it at once. A key such as github.com/acme/shop\n"+
 				"names a project that you do not share. With --without it instead removes the line of MEMORY.md that\n"+
-				"has TEXT, from every generation and for all. The next one waits without it.",
+				"has TEXT, from every generation and for all. The next one waits without it. The words stay at the hub\n"+
+				"and on machines until `memoir forget` on the machine that sent them takes them back.",
 			[]cli.Flag{
 				&cli.Int64Flag{Name: "generation", Usage: "accept the generation `N` that was shown, and no other",
 					DefaultText: "the newest"},
@@ -73,7 +74,8 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			}
 			do := fmt.Sprintf("accept generation %d of %s for all members", w.Generation, id)
 			if len(without) > 0 {
-				do = fmt.Sprintf("remove from %s for all members: %s", id, strings.Join(w.Without, "; "))
+				do = fmt.Sprintf("remove %s of %s, whose words only `memoir forget` takes back, for all members: %s",
+					count(len(without), "line"), id, strings.Join(w.Without, "; "))
 			}
 			return true, p.confirm(c, do, "")
 		})

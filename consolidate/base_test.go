@@ -247,7 +247,7 @@ func TestAnOwnLineOutlivesItsEditByAnother(t *testing.T) {
 // A container tells a statement at an edit if a line in other words shows it, unless a member made that line.
 func TestABaseDoesNotShowWhatAMemberChanged(t *testing.T) {
 	t.Parallel()
-	const was, is = "the cache is shared by all workers of a host", "the cache is shared by no workers of a host"
+	const was, is = "the cache is shared by all workers of a host", "the cache is shared by all workers of a region"
 	ann, by := at("ann", 3, "Findings: "+was)
 	b := consolidate.Base{Sessions: []memoir.Extraction{ann}}
 	made := memoir.Consolidation{MemoryMD: "# acme/app: project memory\n\n## What is known\n\n- " + was + " (from the team: ann) " + by + "\n"}

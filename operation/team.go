@@ -97,6 +97,16 @@ func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Sta
 	return l, a.evidence(ids, all)
 }
 
+// sayEdits sets what members made of the lines of statements.
+func (a Access) sayEdits(m projectMemory, all []Statement) {
+	for i := range all {
+		if edit, edited := m.edited[all[i].ID]; edited {
+			edit.By = a.Clean(edit.By)
+			all[i].Edit = &edit
+		}
+	}
+}
+
 // TeamNews says that a generation of a project waits for this member, and since when synchronising fails, once that is
 // more than a day; else it is empty.
 func TeamNews(home, projectID string, now time.Time) (text string) {

@@ -126,12 +126,7 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",
 			"no statement of project %s has this id or text", projectID)
 	}
-	for i := range out.Statements {
-		if edit, edited := m.edited[out.Statements[i].ID]; edited {
-			edit.By = a.Clean(edit.By)
-			out.Statements[i].Edit = &edit
-		}
-	}
+	a.sayEdits(m, out.Statements)
 	return out, a.fill(ctx, st, out.Statements)
 }
 

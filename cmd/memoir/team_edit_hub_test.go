@@ -494,13 +494,14 @@ func TestAnOverruledFixIsToldNoMore(t *testing.T) {
 		return asked.good("inject", "--agent", "claude", "--action")
 	}
 	finds := func(more ...string) string {
-		return c.good(append([]string{"search", "golangci-lint", "run", "--project", appKey, "--kind", "session"}, more...)...)
+		_, out, _ := c.memoir(append([]string{"search", "golangci-lint", "run", "--project", appKey, "--kind", "session"}, more...)...)
+		return out
 	}
 	if _, text := c.memory(); !strings.Contains(finds(), fix) || !strings.Contains(told(), fix) {
 		t.Fatalf("%s\n%s", finds(), text)
 	}
 	_, was := c.memory()
-	editByHand(a, "`"+fix+"`", "`make lint`, never that of the network")
+	editByHand(a, "`golangci-lint run` failed: "+failure+"; fixed by `"+fix+"`", "lint with `make lint`, never with what the network has")
 	said := a.run()
 	if !strings.Contains(said, "sent to the team: 1 edit of its lines, for all members") || strings.Contains(a.run(), "1 edit") {
 		t.Error(said)

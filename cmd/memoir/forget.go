@@ -233,7 +233,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 // withdrawForgotten tells the hub what to withdraw. A failure is a warning: the next run tries again.
 func (p *program) withdrawForgotten(c *cli.Context, st *store.Store, opts pipeline.Options) {
 	t, err := operation.ReadTeam(c.Context, st, opts.Home, p.redact)
-	if t != nil && t.Waiting > 0 && err == nil {
+	if t != nil && t.Waiting+len(t.Withdrawals) > 0 && err == nil {
 		err = pipeline.Team(c.Context, st, opts, func(o team.Options) error {
 			_, err := team.Sync(c.Context, o, team.Push)
 			return err

@@ -495,7 +495,12 @@ func TestARestoredHubGetsEverythingAgain(t *testing.T) {
 	if code, _, said := a.memoir("forget", "on"); code != exitUsage && code != exitFailed || !strings.Contains(said, "`memoir forget codex:one --yes`") {
 		t.Errorf("without a terminal, at once: %d %s", code, said)
 	}
+	h.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}
 	a.good("forget", "one", "--yes")
+	h.before = nil
 	if out := a.good("team", "status"); strings.Contains(out, "waiting to be sent") || !strings.Contains(out, "1 statement of "+appKey+", which the hub has") {
 		t.Error(out)
 	}

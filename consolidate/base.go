@@ -178,12 +178,13 @@ func (b *Base) Shown(c memoir.Consolidation) (out []memoir.Extraction) {
 	}
 	for _, e := range b.Sessions {
 		e.Statements = slices.DeleteFunc(slices.Clone(e.Statements), func(st memoir.Statement) bool {
+			_, edited := b.Edit(st)
 			shown := made[st.ID]
 			for line, words := range reworded {
 				shown = shown || words.Alike(memoir.WordsOf(st.Text)) >= 0.5 &&
 					(st.Fix == "" || strings.Contains(line, memoir.CodeSpan(st.Fix)))
 			}
-			return !shown
+			return !shown || edited
 		})
 		if len(e.Statements) > 0 {
 			out = append(out, e)
@@ -232,6 +233,22 @@ func (b *Base) Edit(st memoir.Statement) (edit memoir.LineEdit, edited bool) {
 		}
 	}
 	return edit, edited
+}
+
+// Edited returns what members made of the lines of statements, by the ids of these.
+func (in Input) Edited() map[string]memoir.LineEdit {
+	out := map[string]memoir.LineEdit{}
+	for _, e := range in.Extractions {
+		for _, st := range e.Statements {
+			if in.Base == nil {
+				continue
+			}
+			if edit, edited := in.Base.Edit(st); edited {
+				out[st.ID] = edit
+			}
+		}
+	}
+	return out
 }
 
 // editorsOf returns the members who are said to have changed a line.

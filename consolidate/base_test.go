@@ -244,6 +244,23 @@ func TestAnOwnLineOutlivesItsEditByAnother(t *testing.T) {
 	}
 }
 
+// A container tells a statement at an edit if a line in other words shows it, unless a member made that line.
+func TestABaseDoesNotShowWhatAMemberChanged(t *testing.T) {
+	t.Parallel()
+	const was, is = "the cache is shared by all workers of a host", "the cache is shared by all workers of a region"
+	ann, by := at("ann", 3, "Findings: "+was)
+	b := consolidate.Base{Sessions: []memoir.Extraction{ann}}
+	made := memoir.Consolidation{MemoryMD: "# acme/app: project memory\n\n## What is known\n\n- " + was + " (from the team: ann) " + by + "\n"}
+	reworded := memoir.Consolidation{MemoryMD: strings.Replace(made.MemoryMD, was, is, 1)}
+	if got := b.Shown(reworded); len(got) != 1 {
+		t.Errorf("of the hub's words: %+v", got)
+	}
+	b.Memory, _ = consolidate.WithTeamEdits(made, []consolidate.TeamEdit{{Member: "carla", Before: was, After: is}}, nil)
+	if got := b.Shown(b.Memory); len(got) != 0 || !strings.Contains(b.Memory.MemoryMD, is) {
+		t.Errorf("changed: %+v", got)
+	}
+}
+
 func TestABaseLeavesRoomForWhatIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	ann, by := at("ann", 3, "Findings: the cache is shared")

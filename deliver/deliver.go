@@ -309,6 +309,9 @@ func (r Reader) lines() (lines map[string]string, made map[string][]string, err 
 			made[id] = append(made[id], key)
 		}
 	}
+	for id := range gjson.GetBytes(manifest, "edited").Map() {
+		made[id] = append(made[id], "") // the line that a member changed or removed for all
+	}
 	return lines, made, nil
 }
 

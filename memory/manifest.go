@@ -43,7 +43,8 @@ type Manifest struct {
 	Citations map[string][]string `json:"citations,omitempty"`
 	// Lines are memoir.Consolidation's: what each line was made from.
 	Lines map[string]memoir.LineOrigin `json:"lines,omitempty"`
-	// Edited are memoir.Consolidation's: what members made of lines of a hub's memory.
+	// Edited are memoir.Consolidation's: what members made of lines of a hub's memory. A machine has them by the ids of
+	// its statements that said these lines.
 	Edited map[string]memoir.LineEdit `json:"edited,omitempty"`
 }
 

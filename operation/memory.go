@@ -42,6 +42,7 @@ type projectMemory struct {
 	content        string // of MEMORY.md, redacted
 	lines, summary []Line
 	published      []memoir.Extraction // with statements only
+	edited         map[string]memoir.LineEdit
 	sessions       []memoir.Session
 	files          []string
 }
@@ -81,7 +82,8 @@ func (a Access) Memory(projectID, injected string) (Memory, error) {
 func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 	live, err := memory.At(a.Home, projectID).Current()
 	m = projectMemory{project: projectID, generation: live.Generation,
-		content: a.Redact(string(live.Files[memoir.MemoryFile])), files: slices.Sorted(maps.Keys(live.Files))}
+		content: a.Redact(string(live.Files[memoir.MemoryFile])), files: slices.Sorted(maps.Keys(live.Files)),
+		edited: live.Manifest.Edited}
 	if err != nil {
 		return m, err
 	}

@@ -51,6 +51,7 @@ type ReviewLine struct {
 	Statement
 	State string `json:"state"` // new, changed since an answer, once, or unconfirmed
 	Drop  string `json:"drop"`  // of a hub's line, who loses it by a drop: "here" or "all"; else empty. An edit is for all
+	Was   string `json:"was"`   // what a line said that members changed; empty: unknown
 
 	Others     bool   `json:"-"` // other members say it, or changed it
 	line       string // of MEMORY.md, or as it would have it
@@ -144,6 +145,9 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 		sessions = append(sessions, s.Sessions...)
 		if !slices.ContainsFunc(made, func(o Statement) bool { return o.Replaces == s.ID }) {
 			one.Statement = s
+		}
+		if m.became(s.ID, l) {
+			one.Was = s.Text
 		}
 	}
 	text, unsure := strings.CutSuffix(l.Text, memoir.Unconfirmed)

@@ -19,7 +19,7 @@ type Team struct {
 	team.Hub // without its token and certificates
 	team.State
 	Shares  []store.Share `json:"shares"`
-	Waiting int           `json:"waiting"` // sessions of the outbox
+	Waiting int           `json:"waiting"` // sessions of which something may have to be sent
 	// Withdrawals counts statements that the hub has until it is told to withdraw them, by the project's key there.
 	Withdrawals map[string]int `json:"withdrawals"`
 }
@@ -42,8 +42,8 @@ func ReadTeam(ctx context.Context, st *store.Store, home string, clean func(stri
 		s.Key = clean(s.Key)
 		out.Shares = append(out.Shares, s)
 	}
-	out.Waiting = waiting
-	withdrawals, errWithdrawals := st.ToWithdraw(ctx)
+	withdrawals, gone, errWithdrawals := st.ToWithdraw(ctx)
+	out.Waiting = waiting - gone
 	for key, n := range withdrawals {
 		out.Withdrawals[clean(key)] += n
 	}
@@ -61,8 +61,14 @@ func (l Line) atHub(known []Evidence) (out []Evidence) {
 	return out
 }
 
-// here returns the statements of this machine that a line of a hub repeats, of the sessions that it cites, and the line
-// with its other citations. These are keys of this machine if the hub has its sessions.
+// became reports whether members made a line of the one that a statement said.
+func (m projectMemory) became(id string, l Line) bool {
+	edit, edited := m.edited[id]
+	return edited && edit.Became == memoir.LineKey(memoir.WithoutTeam(memoir.LineText(l.Text)))
+}
+
+// here returns the statements of this machine that a line of a hub repeats or once said, of the sessions that it cites,
+// and the line with its other citations. These are keys of this machine if the hub has its sessions.
 func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Statement) {
 	hub, err := team.Load(a.Home)
 	if err != nil || !team.HasBase(a.Home, m.project) {
@@ -74,7 +80,8 @@ func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Sta
 		at, _ := memoir.ReceivedGroup(ref)
 		before := len(ids)
 		for _, s := range all {
-			if hub.KeyOf(s.session.SessionKey) == at && words.Repeats(memoir.WordsOf(s.statement.Text)) {
+			if hub.KeyOf(s.session.SessionKey) == at && (m.became(s.statement.ID, l) ||
+				words.Repeats(memoir.WordsOf(s.statement.Text))) {
 				ids = append(ids, s.statement.ID)
 			}
 		}
@@ -90,33 +97,14 @@ func (a Access) here(l Line, m projectMemory, all []withExtraction) (Line, []Sta
 	return l, a.evidence(ids, all)
 }
 
-// edits sets what members made of the lines of statements. A base that cannot be read is left to the next run, which
-// fails with it.
-func (a Access) edits(ctx context.Context, st *store.Store, projectID string, out *Why, all []withExtraction) error {
-	if !team.HasBase(a.Home, projectID) {
-		return nil
-	}
-	row, err := st.FindProject(ctx, projectID)
-	if err != nil {
-		return err
-	}
-	b, err := team.Options{Home: a.Home}.Base(row.Project, nil)
-	if err != nil {
-		return nil
-	}
-	for i := range out.Statements {
-		one := &out.Statements[i]
-		for _, s := range all {
-			if s.statement.ID != one.ID {
-				continue
-			}
-			if edit, edited := b.Edit(s.statement); edited {
-				edit.By = a.Clean(edit.By)
-				one.Edit = &edit
-			}
+// sayEdits sets what members made of the lines of statements.
+func (a Access) sayEdits(m projectMemory, all []Statement) {
+	for i := range all {
+		if edit, edited := m.edited[all[i].ID]; edited {
+			edit.By = a.Clean(edit.By)
+			all[i].Edit = &edit
 		}
 	}
-	return nil
 }
 
 // TeamNews says that a generation of a project waits for this member, and since when synchronising fails, once that is

@@ -126,7 +126,8 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",
 			"no statement of project %s has this id or text", projectID)
 	}
-	return out, cmp.Or(a.edits(ctx, st, projectID, &out, all), a.fill(ctx, st, out.Statements))
+	a.sayEdits(m, out.Statements)
+	return out, a.fill(ctx, st, out.Statements)
 }
 
 // find returns the lines that ref names, and those that were made from the statement with this id. If a line has the

@@ -115,10 +115,10 @@ func (c *consolidation) publishDraft(ctx context.Context, d draft, how store.Pub
 	}
 	counts.Merge(workOf(ctx).taken)
 	result = consolidate.WithOrigins(result, in)
-	deferred := stillDeferred(live.Manifest.Deferred, in)
+	deferred, edited := stillDeferred(live.Manifest.Deferred, in), in.Edited()
 	if live.Generation > 0 && len(live.Edited)+len(open) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
 		files.Equal(live.Files) && maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) &&
-		c.archived(live.Generation) {
+		maps.Equal(edited, live.Manifest.Edited) && c.archived(live.Generation) {
 		c.report.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
 		return true, nil
 	}
@@ -127,7 +127,7 @@ func (c *consolidation) publishDraft(ctx context.Context, d draft, how store.Pub
 	}
 	return false, c.publish(ctx, live, files, memory.Manifest{
 		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, Deferred: deferred, Citations: result.Citations,
-		Anchors: result.Anchors, Lines: result.Lines,
+		Anchors: result.Anchors, Lines: result.Lines, Edited: edited,
 	}, how)
 }
 

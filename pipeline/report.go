@@ -18,6 +18,7 @@ type Report struct {
 	Redactions map[string]int          `json:"redactions"`          // by rule, of this run
 	Grounding  *Grounding              `json:"grounding,omitempty"` // of language models' answers
 	Left       int                     `json:"left"`                // sessions kept out by the cap or a limit
+	Edits      int                     `json:"edits,omitempty"`     // hand edits that the hub got, for all members
 	DurationMS int64                   `json:"duration_ms"`
 	DryRun     bool                    `json:"dry_run,omitempty"`
 	Would      []Planned               `json:"would,omitempty"`       // of a dry run

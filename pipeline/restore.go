@@ -79,7 +79,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	}
 	manifest := memory.Manifest{
 		Inputs: inputs, Redactions: counts, RestoredFrom: n, Deferred: deferred, Citations: m.Citations,
-		Anchors: m.Anchors, Lines: m.Lines,
+		Anchors: m.Anchors, Lines: m.Lines, Edited: live.Manifest.Edited,
 	}
 	if err := c.publish(ctx, live, files, manifest, store.PublishPart); err != nil {
 		return out, err

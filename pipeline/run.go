@@ -153,6 +153,7 @@ func (p *phases) syncTeam(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	report, err := team.Sync(within, p.team(), team.Push|team.Pull)
+	p.report.Edits = report.Edits
 	if errors.Is(err, team.ErrNone) {
 		return nil
 	}

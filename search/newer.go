@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/memory"
@@ -99,20 +102,46 @@ func (r *Result) newerFirst() {
 
 // replacement returns the text that stands in the place of a hit: an entry, or a statement unless nil; "" if none does.
 func (f *finder) replacement(ctx context.Context, hit Hit, says *memoir.Statement) (text string, err error) {
-	of, key := "", hit.Session
+	of, key, statement := "", hit.Session, ""
 	if !memoir.IsEntry(hit.Session) {
 		if says == nil {
 			return "", nil
 		}
-		of, key = hit.ProjectID, hit.Session+"\n"+memoir.StatementID(hit.ProjectID, says.Kind, says.Text)
+		of, statement = hit.ProjectID, "\n"+memoir.StatementID(hit.ProjectID, says.Kind, says.Text)
+		key += statement
 	}
 	if f.replaced[of] == nil && of == "" {
 		f.replaced[of], err = f.st.ReplacedNotes(ctx)
 	} else if f.replaced[of] == nil {
 		content, _ := memory.At(f.home, of).Open(memory.StatementsFile) // a project may have none
 		f.replaced[of] = overturned(content)
+		maps.Copy(f.replaced[of], edited(memory.At(f.home, of)))
 	}
-	return f.replaced[of][key], err
+	return cmp.Or(f.replaced[of][key], f.replaced[of][statement]), err
+}
+
+// edited returns what members made of the lines of statements, by "\n" and the ids of these, without statements that a
+// line still says.
+func edited(root memory.Root) map[string]string {
+	out, lines := map[string]string{}, map[string]string{}
+	content, _ := root.Open(memoir.MemoryFile) // a project may have none
+	manifest, _ := root.Open("manifest.json")
+	var m memory.Manifest
+	_ = json.Unmarshal(manifest, &m) // a person may have damaged it
+	for line := range strings.Lines(string(content)) {
+		text := memoir.LineText(strings.TrimSpace(line))
+		lines[memoir.LineKey(memoir.WithoutTeam(text))] = text
+	}
+	for id, edit := range m.Edited {
+		what := map[bool]string{true: "removed", false: "changed"}[edit.Became == ""]
+		out["\n"+id] = cmp.Or(lines[edit.Became], edit.By+" "+what+" its line for all members "+edit.Day)
+	}
+	for _, origin := range m.Lines {
+		for _, id := range origin.Statements {
+			delete(out, "\n"+id)
+		}
+	}
+	return out
 }
 
 // overturned returns what stands in the place of the overturned statements of a memory, by session and statement.

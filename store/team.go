@@ -20,6 +20,12 @@ type Share struct {
 	Received  int       `json:"received"` // those that are here of others
 }
 
+// leaves joins a session o of the outbox to its extraction, and to the share h by which some of that may leave.
+const leaves = `LEFT JOIN extraction e ON e.session_key = o.session_key AND ` + isInput + ` AND NOT ` + isReceived + `
+		AND NOT (e.session_key LIKE 'memoir:note-%'
+			AND e.session_key IN (SELECT o.session_key` + replacements + ` AND o.session_key IS NOT NULL))
+	LEFT JOIN share h ON h.project_id = e.project_id OR o.session_key = 'edit:' || h.key`
+
 // Shares lists the shared projects by key. waiting counts the sessions of the outbox.
 func (s *Store) Shares(ctx context.Context) (shares []Share, waiting int, err error) {
 	shares, err = fetch(ctx, s, func(t tx) []Share {
@@ -34,10 +40,22 @@ func (s *Store) Shares(ctx context.Context) (shares []Share, waiting int, err er
 	return shares, waiting, err
 }
 
-// ToWithdraw counts, by the key of a project, statements that the hub has until it is told to withdraw them.
-func (s *Store) ToWithdraw(ctx context.Context) (map[string]int, error) {
-	return fetchMap[int](ctx, s, "reading what is to be withdrawn", `SELECT key, count(*) FROM sent
-		WHERE NOT (withdrawn AND told) AND (withdrawn OR key NOT IN (SELECT key FROM share)) GROUP BY key`)
+// ToWithdraw counts, by the key of a project, statements that the hub has until it is told to withdraw them, and the
+// sessions of the outbox of which nothing else may leave.
+func (s *Store) ToWithdraw(ctx context.Context) (statements map[string]int, sessions int, err error) {
+	const gone = ` FROM outbox o ` + leaves + ` WHERE h.key IS NULL`
+	statements, err = fetch(ctx, s, func(t tx) map[string]int {
+		t.get(`SELECT count(*)`+gone, nil, &sessions)
+		out := map[string]int{}
+		for scan := range t.rows(`SELECT key, count(*) FROM sent WHERE NOT (withdrawn AND told) AND (withdrawn
+				OR key NOT IN (SELECT key FROM share) OR session_key IN (SELECT o.session_key` + gone + `)) GROUP BY key`) {
+			key, n := "", 0
+			scan(&key, &n)
+			out[key] = n
+		}
+		return out
+	}, "reading what is to be withdrawn")
+	return statements, sessions, err
 }
 
 // Share shares a project under a key. All of its sessions come into the outbox. An error of code memoir.CodeUsage says
@@ -148,11 +166,7 @@ type Outgoing struct {
 func (s *Store) Outbox(ctx context.Context, after string, most int) ([]Outgoing, error) {
 	return fetch(ctx, s, func(t tx) []Outgoing {
 		out := collect(t, func(scan scanner, o *Outgoing) { scan(&o.Session, &o.N, &o.Key, &o.ProjectID) },
-			`SELECT o.session_key, o.n, coalesce(h.key, ''), coalesce(h.project_id, '') FROM outbox o
-			LEFT JOIN extraction e ON e.session_key = o.session_key AND `+isInput+` AND NOT `+isReceived+`
-				AND NOT (e.session_key LIKE 'memoir:note-%'
-					AND e.session_key IN (SELECT o.session_key`+replacements+` AND o.session_key IS NOT NULL))
-			LEFT JOIN share h ON h.project_id = e.project_id OR o.session_key = 'edit:' || h.key
+			`SELECT o.session_key, o.n, coalesce(h.key, ''), coalesce(h.project_id, '') FROM outbox o `+leaves+`
 			WHERE o.session_key > ? ORDER BY o.session_key LIMIT ?`, after, most)
 		for i := range out {
 			o := &out[i]

@@ -203,7 +203,7 @@ func replace(ctx context.Context, root memory.Root, n int, files memory.Files, m
 func alone(files memory.Files, m memory.Manifest, key string) (memory.Files, memory.Manifest, error) {
 	sessions, err := memory.DecodeStatements(files[memory.StatementsFile])
 	base := consolidate.Base{Memory: files.Consolidation(), Sessions: sessions}
-	base.Memory.Citations = m.Citations
+	base.Memory.Citations, base.Memory.Edited, base.Relative = m.Citations, m.Edited, memory.Neutralise
 	made := base.Alone(memoir.Project{Name: path.Base(key), Remote: key})
 	out, errLayout := memory.Layout(made,
 		memory.Files{memory.StatementsFile: memory.EncodeStatements(base.Shown(made), memory.Neutralise)})

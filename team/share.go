@@ -38,14 +38,23 @@ func (o Options) Waits(project memoir.Project) (says string) {
 func KeyOf(p memoir.Project, as string, settings config.Settings) (string, error) {
 	key, hint, why := cmp.Or(as, p.Remote), "", ""
 	leaves := func(dir string) bool { return !settings.Excluded(dir) }
+	local := func(key string) bool {
+		return path.IsAbs(key) || strings.Contains(strings.ToLower(key), "[redacted:")
+	}
 	switch {
 	case p.IsUser():
 		why = "the user's own memory is never shared"
 	case len(p.Directories) > 0 && !slices.ContainsFunc(p.Directories, leaves):
 		why, hint = p.ID+" is excluded: it is not shared", "the setting exclude keeps it out of memory"
-	case key == "" || as == "" && (path.IsAbs(key) || strings.Contains(strings.ToLower(key), "[redacted:")):
+	case key == "" || as == "" && local(key):
 		why = p.ID + " has no remote by which other machines know it"
-		hint = "name it with --as NAME, the same on each machine"
+		name := "NAME"
+		for _, alias := range p.Aliases { // a remote that it had, or that its sessions name
+			if strings.Contains(alias, "/") && !local(alias) {
+				name = alias
+			}
+		}
+		hint = "name it with --as " + name + ", the same on each machine"
 	default:
 		return key, wire.CheckProject(key)
 	}

@@ -232,6 +232,10 @@ func TestAProjectIsSharedByItsRemoteOrName(t *testing.T) {
 			t.Errorf("%+v: %q, %v", test, key, err)
 		}
 	}
+	renamed := memoir.Project{Remote: "/srv/git/app.git", Aliases: []string{"app", "host.example/a/app", "/srv/app"}}
+	if _, err := KeyOf(renamed, "", settings); !strings.Contains(memoir.HintOf(err), "--as host.example/a/app,") {
+		t.Errorf("its sessions name a remote: %v", memoir.HintOf(err))
+	}
 }
 
 func TestAddressesThatWouldShowTheToken(t *testing.T) {

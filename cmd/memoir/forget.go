@@ -133,8 +133,9 @@ func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []strin
 		case err != nil || whole:
 		case entryRef.MatchString(ref):
 			err = notFoundf(findsEntries, "no session matches %q", ref)
-		case c.Bool("yes"): // nobody sees which one it is
-			err = notFoundf(session.Key(), "%q is only the beginning of an id; --yes needs the whole id", ref)
+		case c.Bool("yes"), !p.ui.canAsk() && !c.Bool("dry-run") && !c.Bool("undo"): // nobody sees which one it is
+			err = notFoundf("`memoir forget "+session.Key()+" --yes`",
+				"%q is only the beginning of an id; --yes needs the whole id", ref)
 		}
 		if err != nil {
 			return nil, err
@@ -232,7 +233,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 // withdrawForgotten tells the hub what to withdraw. A failure is a warning: the next run tries again.
 func (p *program) withdrawForgotten(c *cli.Context, st *store.Store, opts pipeline.Options) {
 	t, err := operation.ReadTeam(c.Context, st, opts.Home, p.redact)
-	if t != nil && t.Waiting > 0 && err == nil {
+	if t != nil && t.Waiting+len(t.Withdrawals) > 0 && err == nil {
 		err = pipeline.Team(c.Context, st, opts, func(o team.Options) error {
 			_, err := team.Sync(c.Context, o, team.Push)
 			return err

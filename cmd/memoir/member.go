@@ -23,7 +23,8 @@ func memberCommands(p *program) []*cli.Command {
 				"meanwhile. --json alone accepts nothing. What members send does not wait: the others receive it at\n"+
 				"once. A key such as github.com/acme/shop names a project that you do not share. With --without it\n"+
 				"instead removes the line of MEMORY.md that has TEXT, from every generation and for all. The next one\n"+
-				"waits without it.",
+				"waits without it. The words stay at the hub and on machines until `memoir forget` on the machine that\n"+
+				"sent them takes them back.",
 			[]cli.Flag{
 				&cli.Int64Flag{Name: "generation", Usage: "accept the generation `N` that was shown, and no other",
 					DefaultText: "the newest"},
@@ -74,7 +75,8 @@ func (p *program) acceptTeam(c *cli.Context) error {
 			}
 			do := fmt.Sprintf("accept generation %d of %s for all members", w.Generation, id)
 			if len(without) > 0 {
-				do = fmt.Sprintf("remove from %s for all members: %s", id, strings.Join(w.Without, "; "))
+				do = fmt.Sprintf("remove %s of %s, whose words only `memoir forget` takes back, for all members: %s",
+					count(len(without), "line"), id, strings.Join(w.Without, "; "))
 			}
 			err := p.confirm(c, do, "")
 			if memoir.CodeOf(err) == memoir.CodeUsage && len(without) == 0 {

@@ -64,6 +64,9 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 			u.sayHint(hint)
 		}
 	}
+	if r.Edits > 0 {
+		u.say("sent to the team: %s of its lines, for all members", count(r.Edits, "edit"))
+	}
 	if len(r.Redactions) > 0 {
 		u.say("redacted: %s", byRule(r.Redactions))
 	}

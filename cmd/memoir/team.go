@@ -117,7 +117,7 @@ func (p *program) syncs(what int) cli.ActionFunc {
 				p.warnEnding(h.URL, h.Expires, syncRenews)
 			}
 			return p.result(c, err, r, func() {
-				edits := map[bool]string{true: " and " + count(r.Edits, "edit")}[r.Edits > 0]
+				edits := map[bool]string{true: " and " + count(r.Edits, "edit") + " for all members"}[r.Edits > 0]
 				p.ui.say("%s%s sent, %d withdrawn, %d received", count(r.Sent, "statement"), edits, r.Withdrawn, r.Received)
 				statusList(p, "kept here", r.Held, sayHeld)
 				state, _ := team.ReadState(o.Home)

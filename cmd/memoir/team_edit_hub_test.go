@@ -467,3 +467,66 @@ func TestAnOwnFixGoesOnceItsChangeIsKept(t *testing.T) {
 		t.Errorf("ben has left\n%s", text)
 	}
 }
+
+// What a member made of a line ends what its statement told at a failure and in a search, on the machines that had it
+// from others: the changed line says what it was, and a removed one leaves nothing.
+func TestAnOverruledFixIsToldNoMore(t *testing.T) {
+	t.Parallel()
+	const failure, fix = "golangci-lint: command not found", "go run example.com/golangci-lint@latest run"
+	d, a, b, _ := working(t)
+	c := joined(t, d.Hub(t), d.Member(t, "carl", hubwire.Writer), "c")
+	sync := func() {
+		for range 2 {
+			for _, s := range []scene{b, a, c} {
+				s.run()
+				d.Idle(t)
+			}
+		}
+	}
+	b.said("one", "Hello.", "make one", ran("golangci-lint run", 127, "bash: "+failure)+ran(fix, 0, "ok"))
+	sync()
+	c.good("review", "--project", appKey, "--yes")
+	c.run()
+	c.env = []string{"MEMOIR_MEMORIES_ENABLED=true"}
+	told := func() string {
+		asked := c
+		asked.input = `{"hook_event_name":"PostToolUseFailure","session_id":"` + rand.Text() + `","cwd":"/srv/app","tool_name":"Bash","tool_input":{"command":"golangci-lint run"},"error":"Exit code 127\nbash: ` + failure + `"}`
+		return asked.good("inject", "--agent", "claude", "--action")
+	}
+	finds := func(more ...string) string {
+		_, out, _ := c.memoir(append([]string{"search", "golangci-lint", "run", "--project", appKey, "--kind", "session"}, more...)...)
+		return out
+	}
+	if _, text := c.memory(); !strings.Contains(finds(), fix) || !strings.Contains(told(), fix) {
+		t.Fatalf("%s\n%s", finds(), text)
+	}
+	_, was := c.memory()
+	editByHand(a, "`golangci-lint run` failed: "+failure+"; fixed by `"+fix+"`", "lint with `make lint`, never with what the network has")
+	said := a.run()
+	if !strings.Contains(said, "sent to the team: 1 edit of its lines, for all members") || strings.Contains(a.run(), "1 edit") {
+		t.Error(said)
+	}
+	d.Idle(t)
+	sync()
+	_, text := c.memory()
+	if got := told(); got != "" || strings.Contains(text, fix) || !strings.Contains(text, "`make lint`, never") {
+		t.Errorf("%s\nchanged from\n%s\nto\n%s", got, was, text)
+	}
+	if out, all := finds(), finds("--replaced"); strings.Contains(out, fix) || !strings.Contains(all, fix) || !strings.Contains(all, "replaced by: ") {
+		t.Errorf("%s\n%s", out, all)
+	}
+	if out, line := c.good("review", "--project", appKey, "--json"), `lines.#(state="new")`; !strings.Contains(gjson.Get(out, line+".was").Str, fix) ||
+		!strings.Contains(gjson.Get(out, line+".sessions").Raw, "ran: golangci-lint run") {
+		t.Error(out)
+	}
+	c.good("review", "--project", appKey, "--yes")
+	c.run()
+	if got := told(); got != "" {
+		t.Errorf("the change is kept: %s", got)
+	}
+	editByHand(a, "`make lint`", "")
+	sync()
+	if _, text := c.memory(); told() != "" || strings.Contains(text, "make lint") || strings.Contains(finds(), fix) || !strings.Contains(finds("--replaced"), "anna removed its line for all members") {
+		t.Errorf("removed: %s\n%s\n%s", told(), finds("--replaced"), text)
+	}
+}

@@ -293,7 +293,7 @@ func TestAMemberAcceptsWhatAHubMadeForAll(t *testing.T) {
 	if code, _, said := a.memoir("team", "accept", appKey, "--without", "by", "--without", "make"); code != exitUsage || !strings.Contains(said, "lines of generation") {
 		t.Errorf("%d %s", code, said)
 	}
-	if code, _, said := a.memoir("team", "accept", appKey, "--without", worse); code != exitUsage || !strings.Contains(said, `for all members: - "pin the parser"`) {
+	if code, _, said := a.memoir("team", "accept", appKey, "--without", worse); code != exitUsage || !strings.Contains(said, "whose words only `memoir forget` takes back, for all members: - \"pin the parser\"") {
 		t.Errorf("%d %s", code, said)
 	}
 	if out := a.good("team", "accept", appKey, "--without", worse, "--yes", "--json"); gjson.Get(out, "accepted").Bool() || gjson.Get(out, "without.#").Int() != 1 {

@@ -492,7 +492,18 @@ func TestARestoredHubGetsEverythingAgain(t *testing.T) {
 	a.run()
 	b.run()
 	dump := slices.Clone(h.changes[appKey])[:2]
+	if code, _, said := a.memoir("forget", "on"); code != exitUsage && code != exitFailed || !strings.Contains(said, "`memoir forget codex:one --yes`") {
+		t.Errorf("without a terminal, at once: %d %s", code, said)
+	}
+	h.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}
 	a.good("forget", "one", "--yes")
+	h.before = nil
+	if out := a.good("team", "status"); strings.Contains(out, "waiting to be sent") || !strings.Contains(out, "1 statement of "+appKey+", which the hub has") {
+		t.Error(out)
+	}
 	a.run()
 	h.mu.Lock()
 	h.epoch, h.changes[appKey] = "e2", dump // the dump has what is forgotten, and lacks what came after it

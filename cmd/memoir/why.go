@@ -220,6 +220,9 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 			return answers, err
 		}
 		p.ui.printf("\n%s  %s, %s\n%s\n", l.ID, l.Kind, l.State, l.Text)
+		if l.Was != "" {
+			p.ui.printf("  was: %s\n", memoir.Cut(oneLine(l.Was), maxText))
+		}
 		p.printEvidence(l.Sessions[:min(len(l.Sessions), maxEvidence)], maxText)
 		if !p.ui.canAsk() {
 			continue

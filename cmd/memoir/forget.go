@@ -133,7 +133,7 @@ func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []strin
 		case err != nil || whole:
 		case entryRef.MatchString(ref):
 			err = notFoundf(findsEntries, "no session matches %q", ref)
-		case c.Bool("yes"), !p.ui.canAsk() && !c.Bool("dry-run") && !c.Bool("undo"): // nobody sees which one it is
+		case c.Bool("yes"): // nobody sees which one it is
 			err = notFoundf("`memoir forget "+session.Key()+" --yes`",
 				"%q is only the beginning of an id; --yes needs the whole id", ref)
 		}

@@ -238,11 +238,11 @@ func (b *Base) Edit(st memoir.Statement) (edit memoir.LineEdit, edited bool) {
 // Edited returns what members made of the lines of statements, by the ids of these.
 func (in Input) Edited() map[string]memoir.LineEdit {
 	out := map[string]memoir.LineEdit{}
+	if in.Base == nil {
+		return out
+	}
 	for _, e := range in.Extractions {
 		for _, st := range e.Statements {
-			if in.Base == nil {
-				continue
-			}
 			if edit, edited := in.Base.Edit(st); edited {
 				out[st.ID] = edit
 			}

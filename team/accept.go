@@ -27,9 +27,9 @@ type Waiting struct {
 
 // Accept reads the newest generation of a project that waits; if none does, its number is 0. If agree returns true, it
 // accepts that, if the hub has it as it was read, and receives it. If shown is not 0, that may also be the generation
-// that Accept read here last: then there is no diff. If without names lines of it, each by a text, it
-// removes these for all members instead, by edits: the hub's next generation comes without them. If none waits, they
-// are lines of the published one.
+// that Accept read here last: then there is no diff. If without names lines of it, each by a text, Accept instead
+// removes these for all members, by edits: the hub's next generation comes without them. If none waits, they are lines
+// of the published one.
 func Accept(
 	ctx context.Context, o Options, key string, shown int64, without []string, agree func(Waiting) (bool, error),
 ) (w Waiting, err error) {

@@ -277,19 +277,17 @@ func (at *completion) generations() (words []string) {
 // sessions offers the latest sessions whose id begins with the word, and notes where a command takes them.
 func (at *completion) sessions(st *store.Store) {
 	sessions, _ := st.Sessions(at.c.Context, store.Filter{})
-	n, takesNotes := 0, at.command.Name != "retry" && at.command.Name != "reflect"
-	for i, s := range sessions {
-		if n == mostSessions {
-			return
-		}
-		isNote := s.Kind == memoir.KindEntry
-		if (!isNote || takesNotes && s.Reason != memoir.ReasonForgotten) && strings.HasPrefix(s.ID, at.word) {
-			n++
-			_ = st.Entitle(at.c.Context, sessions[i:i+1]) // else the session's own
-			one := operation.SessionOf(sessions[i], at.p.redact)
-			about := when(s.UpdatedAt) + ", " + one.Source + ", " + orUntitled(one.Title)
-			at.found = append(at.found, candidate{one.ID, about})
-		}
+	takesNotes := at.command.Name != "retry" && at.command.Name != "reflect"
+	sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool {
+		barred := s.Kind == memoir.KindEntry && (!takesNotes || s.Reason == memoir.ReasonForgotten)
+		return barred || !strings.HasPrefix(s.ID, at.word)
+	})
+	sessions = sessions[:min(len(sessions), mostSessions)]
+	_ = st.Entitle(at.c.Context, sessions) // else with their own titles
+	for _, s := range sessions {
+		one := operation.SessionOf(s, at.p.redact)
+		about := when(s.UpdatedAt) + ", " + one.Source + ", " + orUntitled(one.Title)
+		at.found = append(at.found, candidate{one.ID, about})
 	}
 }
 

@@ -315,9 +315,7 @@ func (p *program) teamStatus(c *cli.Context) error {
 		}
 		p.statusLine("sync", saySync(*out))
 		p.sayWithdrawals(*out)
-		for _, id := range slices.Sorted(maps.Keys(out.Limited)) {
-			p.warnLimited(id, out.Limited[id])
-		}
+		p.warnLimited(out.Limited)
 		statusList(p, "kept here", out.Held, sayHeld)
 		p.ui.sayHint(out.Hint)
 		p.warnEnding(out.URL, out.Expires, syncRenews)
@@ -333,14 +331,16 @@ const (
 // warnTold warns of what a hub told a container: a token that ends soon, or a memory that waits.
 func (p *program) warnTold(url, project string, told team.Told) {
 	p.warnEnding(url, told.Expires, operatorRenews)
-	p.warnLimited(project, told.Limited)
+	p.warnLimited(map[string]time.Time{project: told.Limited})
 }
 
-// warnLimited warns of a memory that is older than what the hub got, until a spending limit ends.
-func (p *program) warnLimited(project string, until time.Time) {
-	if time.Now().Before(until) {
-		p.ui.warn("an operator raises it with `memoir-hub org set`", "the memory of %s lacks what was sent last: the hub "+
-			"has reached its spending limit, until %s", project, when(until))
+// warnLimited warns of memories, by project, that are older than what the hub got, until a spending limit ends.
+func (p *program) warnLimited(memories map[string]time.Time) {
+	for _, project := range slices.Sorted(maps.Keys(memories)) {
+		if until := memories[project]; time.Now().Before(until) {
+			p.ui.warn("an operator raises it with `memoir-hub org set`", "the memory of %s lacks what was sent last: the "+
+				"hub has reached its spending limit, until %s", project, when(until))
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -121,9 +120,7 @@ func (p *program) syncs(what int) cli.ActionFunc {
 				p.ui.say("%s%s sent, %d withdrawn, %d received", count(r.Sent, "statement"), edits, r.Withdrawn, r.Received)
 				statusList(p, "kept here", r.Held, sayHeld)
 				state, _ := team.ReadState(o.Home)
-				for _, id := range slices.Sorted(maps.Keys(state.Limited)) {
-					p.warnLimited(id, state.Limited[id])
-				}
+				p.warnLimited(state.Limited)
 				if r.Received > 0 {
 					p.ui.sayHint("`memoir run` consolidates what was received")
 				}

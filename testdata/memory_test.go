@@ -2,8 +2,10 @@ package testdata_test
 
 import (
 	"flag"
+	"html"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -129,5 +131,30 @@ func TestMemoryIsTheGoldenOne(t *testing.T) {
 		if diff := cmp.Diff(golden, want); diff != "" {
 			t.Errorf("%s differs from golden (-golden +got); if that is meant, run go test ./testdata -update\n%s", p.Name, diff)
 		}
+	}
+}
+
+// The picture in the README is of fewer sessions than the golden summary.
+func TestTheReadmeShowsLinesOfToday(t *testing.T) {
+	t.Parallel()
+	picture, err1 := os.ReadFile("../docs/init.svg")
+	golden, err2 := os.ReadFile("golden/lanternd/memory_summary.md")
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	unwrapped := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	shown := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(picture), ""))
+	shown = strings.ReplaceAll(shown, "\u00a0", " ")
+	_, shown, _ = strings.Cut(shown, "# lanternd: what earlier sessions taught")
+	shown, _, _ = strings.Cut(shown, "</memoir-context>")
+	lines := strings.Split(shown, "\n- ")[1:]
+	for _, line := range lines {
+		line, _, _ = strings.Cut(line, "\n\n")
+		if !strings.Contains(unwrapped(string(golden)), unwrapped(line)) {
+			t.Errorf("no session is told this, `make picture` draws anew: %s", line)
+		}
+	}
+	if len(lines) == 0 {
+		t.Error("the picture has no line of a memory")
 	}
 }
